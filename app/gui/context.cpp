@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/context.h"
+
+#include <algorithm>
+
+namespace fp8scope::gui {
+
+void Context::setLoaded(std::shared_ptr<const LoadedTrace> loaded)
+{
+    m_loaded = std::move(loaded);
+    m_hiddenRuns.clear();
+    m_range.reset();
+    m_selection = {};
+    emit loadedChanged();
+    emit runsChanged();
+    emit rangeChanged();
+    emit selectionChanged(m_selection);
+}
+
+void Context::setSelection(const Selection& selection)
+{
+    if (selection == m_selection)
+        return;
+    m_selection = selection;
+    emit selectionChanged(m_selection);
+}
+
+void Context::setRange(std::optional<TimeSpan> range)
+{
+    if (range == m_range)
+        return;
+    m_range = range;
+    emit rangeChanged();
+}
+
+bool Context::hidden(RunId run) const
+{
+    return std::find(m_hiddenRuns.begin(), m_hiddenRuns.end(), run) != m_hiddenRuns.end();
+}
+
+void Context::setRunVisible(RunId run, bool visible)
+{
+    if (visible != hidden(run))
+        return;
+    if (visible)
+        std::erase(m_hiddenRuns, run);
+    else
+        m_hiddenRuns.push_back(run);
+    emit runsChanged();
+}
+
+}  // namespace fp8scope::gui

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A run from start to end: starts the engine as a child process a mode, records, reports progress, cancels.
+#pragma once
+
+#include "engine/plan/config.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace fp8scope::session {
+
+struct RunRequest {
+    plan::MlpConfig config;
+    std::filesystem::path output;
+    bool replace = false;  ///< overwrite an existing file
+    int threads = 0;
+};
+
+/// After every step, and when a mode starts (step 0).
+struct RunProgress {
+    std::string mode;
+    int modeIndex = 0, modeCount = 0;
+    int step = 0, steps = 0;
+    double loss = 0;
+    std::int64_t stepNs = 0;
+    double secondsLeft = -1;  ///< of the whole run; -1: not known yet
+};
+
+struct RunOutcome {
+    bool complete = false;
+    bool cancelled = false;
+    std::string message;   ///< one sentence for the user when not complete
+    std::vector<std::string> modesDone;
+    std::uint64_t stepsRecorded = 0;
+    std::uint64_t slices = 0;
+};
+
+/// Runs all modes in turn, each in a child process (`fp8scope engine-worker`), into one trace. Refuses before starting, by Error,
+/// what cannot work: memory, output file. A killed child, a cancel or a full disk ends the run with what was recorded kept, and
+/// says so in the outcome. `program`: the fp8scope executable to start for children.
+[[nodiscard]] RunOutcome runTraining(const RunRequest&, const std::filesystem::path& program,
+                                     const std::function<void(const RunProgress&)>& onProgress, std::stop_token stop);
+
+}  // namespace fp8scope::session

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a StepPlan on the CPU with real numerics: fp8 tensors are bytes, GEMMs are oneDNN's on decoded operands.
+#pragma once
+
+#include "engine/plan/step_plan.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fp8scope::cpu {
+
+/// When an op ran, in steady_clock nanoseconds.
+struct OpTiming {
+    std::uint32_t op = 0;  ///< index into StepPlan::ops
+    std::int64_t startNs = 0;
+    std::int64_t durNs = 0;
+};
+
+/// Counters of one quantization, as in TensorStat.
+struct QuantizationStat {
+    float amax = 0, scale = 1;
+    std::uint64_t count = 0, saturated = 0, underflowed = 0, zeros = 0;
+};
+
+struct StepResult {
+    double loss = 0;
+    std::int64_t startNs = 0;
+    std::int64_t durNs = 0;
+    std::span<const OpTiming> ops;                 ///< valid until the next step
+    std::span<const QuantizationStat> quantized;   ///< one per StepPlan::quantized
+};
+
+struct ExecutorOptions {
+    int threads = 0;  ///< 0: as many as the process may use
+};
+
+/// Same plan and seed give the same results, whatever the vector level. Allocates the plan's arena once, in the constructor,
+/// which throws Error when the machine cannot hold it, with the bytes needed and what to lower.
+class CpuExecutor {
+public:
+    explicit CpuExecutor(plan::StepPlan, const ExecutorOptions& = {});
+    ~CpuExecutor();
+    CpuExecutor(CpuExecutor&&) noexcept;
+    CpuExecutor& operator=(CpuExecutor&&) noexcept;
+
+    /// Runs every op of the plan once, on the next batch. Throws Error when the loss is not finite (step and tensor named).
+    StepResult runStep();
+
+    [[nodiscard]] const plan::StepPlan& plan() const;
+    /// A tensor's contents as floats (fp8 and bf16 decoded, scales not applied). For tests and checks. A tensor that shares its
+    /// arena bytes with a later one holds that one's contents after a step; plans built with PlanOptions::keepTensors avoid that.
+    [[nodiscard]] std::vector<float> read(plan::TensorId) const;
+    void write(plan::TensorId, std::span<const float>);
+    [[nodiscard]] std::span<std::byte> bytes(plan::TensorId);
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// The vector level that kernels run at here: "avx512", "avx2" or "portable" (FP8SCOPE_SIMD lowers it).
+[[nodiscard]] std::string vectorLevel();
+
+/// The device row of this machine's CPU for a trace: name, cores, vector level, memory; peaks are left 0 (not measured).
+struct CpuInfo {
+    std::string name, level;
+    int cores = 0;
+    std::uint64_t memoryBytes = 0;     ///< of the machine
+    std::uint64_t availableBytes = 0;  ///< that a new process may use now (cgroup limits respected)
+    bool nativeBf16 = false;
+};
+[[nodiscard]] CpuInfo cpuInfo();
+
+}  // namespace fp8scope::cpu

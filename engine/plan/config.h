@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a training run is asked to do: the model, the data, the recipe, the fusions. Read from TOML or options.
+#pragma once
+
+#include "engine/numerics/formats.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fp8scope::plan {
+
+enum class Activation : std::uint8_t { None, Relu, Gelu };
+enum class Loss : std::uint8_t { MeanSquaredError, SoftmaxCrossEntropy };
+enum class OptimizerKind : std::uint8_t { Sgd, Adam };
+/// How scales are chosen. Formulas: facts in resources/help/recipes.md.
+enum class RecipeKind : std::uint8_t { Tensorwise, Delayed };
+
+struct OptimizerConfig {
+    OptimizerKind kind = OptimizerKind::Adam;
+    double learningRate = 1e-3;
+    double momentum = 0.9;  ///< SGD
+    double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< Adam
+};
+
+struct RecipeConfig {
+    RecipeKind kind = RecipeKind::Tensorwise;
+    int historyLength = 1024;  ///< delayed
+    int margin = 0;            ///< delayed: scale = (max / amax) / 2^margin
+};
+
+/// Named switches; each is one rewrite pass over the plan (engine/plan/passes.h). All of them keep the results.
+struct Fusions {
+    bool biasEpilogue = false;        ///< bias added by the GEMM
+    bool castChain = false;           ///< abs+max in one pass, convert+scale+clamp+cast in one (what torch.compile does)
+    bool castTranspose = false;       ///< one read writes the fp8 tensor and its transpose, once a step
+    bool dbiasCastTranspose = false;  ///< ... and the bias gradient, for dY
+    bool actCast = false;             ///< activation with amax (tensorwise) or with amax, cast and transpose (delayed)
+    friend bool operator==(const Fusions&, const Fusions&) = default;
+};
+
+/// One run's complete configuration: a mode is a preset of precision and fusions ("bf16", "fp8", "fp8-fused").
+struct MlpConfig {
+    std::string name = "mlp";
+    std::vector<std::int64_t> widths{1024, 1024, 1024};  ///< features before the first layer, then after each
+    bool bias = true;
+    Activation activation = Activation::Relu;  ///< between layers; none after the last
+    std::int64_t batch = 1024;
+    int steps = 20;
+    int warmup = 3;
+    Loss loss = Loss::MeanSquaredError;
+    OptimizerConfig optimizer;
+    RecipeConfig recipe;
+    std::uint64_t seed = 1;
+    int datasetBatches = 8;  ///< distinct batches drawn from the teacher, used in turn
+    std::vector<std::string> modes{"bf16", "fp8", "fp8-fused"};
+    /// Fusion switches set by hand ("bias_epilogue" -> true): they override the mode's preset. In the order given.
+    std::vector<std::pair<std::string, bool>> fusionOverrides;
+};
+
+/// What a mode means for one run: whether linears run in fp8, and which fusions are on.
+struct ModeSettings {
+    std::string mode;
+    bool fp8 = false;
+    Fusions fusions;
+};
+
+/// The settings of `mode` with the config's overrides applied. Throws Error for an unknown mode or an illegal combination.
+[[nodiscard]] ModeSettings settingsFor(const MlpConfig&, std::string_view mode);
+
+/// Reads TOML. `source` names the file (or option) in errors. A wrong key, type or range throws Error with file, line, key and
+/// the nearest valid key. Checks everything that does not need the plan.
+[[nodiscard]] MlpConfig parseConfig(std::string_view toml, std::string_view source);
+/// Sets one key as an option does: applySetting(c, "optimizer.learning_rate", "0.01", "--set"). Same errors as parseConfig.
+void applySetting(MlpConfig&, std::string_view key, std::string_view value, std::string_view source);
+/// The complete configuration as TOML, every default written out; parseConfig gives the same config back.
+[[nodiscard]] std::string toToml(const MlpConfig&);
+
+/// All keys with type, range, default and meaning, for help and "nearest key" messages.
+struct ConfigKey {
+    std::string key, type, range, defaultValue, meaning;
+};
+[[nodiscard]] const std::vector<ConfigKey>& configKeys();
+
+[[nodiscard]] std::string_view toString(Activation);
+[[nodiscard]] std::string_view toString(Loss);
+[[nodiscard]] std::string_view toString(OptimizerKind);
+[[nodiscard]] std::string_view toString(RecipeKind);
+/// Fusion names in ablation order, and access by name.
+struct FusionSwitch {
+    std::string_view name;
+    bool Fusions::*member;
+    std::string_view meaning;
+};
+[[nodiscard]] const std::vector<FusionSwitch>& fusionSwitches();
+
+}  // namespace fp8scope::plan

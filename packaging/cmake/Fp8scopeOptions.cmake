@@ -1,0 +1,40 @@
+# What a user may switch, and settings that hold for every target.
+option(FP8SCOPE_GUI "Build the Qt app" ON)
+option(FP8SCOPE_TESTS "Build the tests" ON)
+option(FP8SCOPE_BENCHMARKS "Build the benchmarks (tests/bench)" ON)
+option(FP8SCOPE_CUDA "Use a CUDA toolkit where one is found" ON)
+option(FP8SCOPE_WERROR "Treat warnings as errors" OFF)
+set(FP8SCOPE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
+
+add_feature_info("Qt app" FP8SCOPE_GUI "fp8scope-gui")
+add_feature_info("tests" FP8SCOPE_TESTS "unit, end-to-end and GUI tests")
+add_feature_info("benchmarks" FP8SCOPE_BENCHMARKS "tests/bench")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(FP8SCOPE_CCACHE ccache)
+if(FP8SCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    # Precompiled headers hit the cache only with these two relaxations.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FP8SCOPE_CCACHE})
+endif()
+
+if(FP8SCOPE_CUDA)
+    find_path(FP8SCOPE_CUDA_INCLUDE cuda_fp8.h HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include)
+    mark_as_advanced(FP8SCOPE_CUDA_INCLUDE)
+endif()
+if(FP8SCOPE_CUDA AND FP8SCOPE_CUDA_INCLUDE)
+    set(FP8SCOPE_HAVE_CUDA ON)
+endif()
+add_feature_info("CUDA toolkit" FP8SCOPE_HAVE_CUDA "test oracle for the fp8 conversions")
