@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU's kernels, one for each op kind of a plan that touches a whole tensor. A kernel is single-threaded and works on a
+// part of a tensor, so that an executor splits the work as it likes.
+//
+// Results do not depend on the split or on the vector level, bit for bit: sums are made per block of kRowBlock rows (or per
+// row) in a fixed order, everything else is exact or per element. Kernels never throw, allocate or read clocks.
+#pragma once
+
+#include "engine/numerics/formats.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace fp8scope::kernels {
+
+using Bf16 = std::uint16_t;  ///< the bits of a bf16
+using Fp8 = std::uint8_t;    ///< a code of e4m3 or e5m2
+
+/// What happened to the elements of one quantization. Adds up over parts.
+struct CastCounts {
+    std::uint64_t saturated = 0;    ///< |x * scale| > fp8Max before rounding (infinities too, NaN not)
+    std::uint64_t underflowed = 0;  ///< x * scale != 0 became 0
+    std::uint64_t zeros = 0;        ///< x * scale == 0
+    CastCounts& operator+=(const CastCounts&);
+    friend bool operator==(const CastCounts&, const CastCounts&) = default;
+};
+
+/// amax is the largest |x| of the part, before scaling; a NaN in x gives NaN. Parts are combined with maxAmax().
+struct CastResult {
+    float amax = 0;
+    CastCounts counts;
+};
+
+/// The larger of two partial amax values; NaN wins, as in torch.max.
+[[nodiscard]] float maxAmax(float a, float b);
+
+/// Rows that are reduced together; every RowRange begins at a multiple of it (and ends at one, or at the last row).
+inline constexpr std::int64_t kRowBlock = 64;
+
+/// A part of a row-major, contiguous matrix: rows [begin, end) of rows x cols. Pointers beside it are to the whole matrix.
+struct RowRange {
+    std::int64_t rows = 0, cols = 0;
+    std::int64_t begin = 0, end = 0;
+};
+
+/// Number of partial rows that column sums of a matrix need: buffers are f32[columnSumBlocks(rows)][cols].
+[[nodiscard]] constexpr std::int64_t columnSumBlocks(std::int64_t rows) { return (rows + kRowBlock - 1) / kRowBlock; }
+
+enum class ActivationKind : std::uint8_t { Relu, Gelu };
+
+/// An activation on bf16. GELU is the tanh form, as in cuBLASLt's epilogue and Transformer Engine:
+/// 0.5 z (1 + tanh(sqrt(2/pi) (z + 0.044715 z^3))), tabulated over all bf16 values (computed in double, rounded once).
+struct Activation {
+    ActivationKind kind = ActivationKind::Relu;
+    std::vector<Bf16> value;   ///< 65,536 entries by the bits of z; empty for relu
+    std::vector<float> slope;  ///< 65,536 entries; empty for relu
+};
+[[nodiscard]] Activation makeActivation(ActivationKind);
+
+/// One read of x gives q, its transpose, the amax, the counters and, if asked for, partial column sums.
+struct CastTransposeArgs {
+    const Bf16* x = nullptr;
+    float scale = 1;
+    DType format = DType::E4m3;
+    RowRange part;
+    Fp8* q = nullptr;               ///< [rows, cols]; may be null when only the transpose is wanted
+    Fp8* qTransposed = nullptr;     ///< [cols, rows]
+    float* columnPartials = nullptr;  ///< null, or f32[columnSumBlocks(rows)][cols]; the part's rows of it are written
+};
+
+/// What an optimizer updates: one slice of a parameter. Exactly one of the gradients is set.
+struct ParameterSlice {
+    std::size_t n = 0;
+    const Bf16* gradBf16 = nullptr;
+    const float* gradF32 = nullptr;
+    float* master = nullptr;
+    Bf16* weight = nullptr;    ///< receives the rounded master
+    float* momentum = nullptr; ///< SGD's buffer, Adam's first moment
+    float* variance = nullptr; ///< Adam's second moment; null for SGD
+};
+/// torch.optim.SGD: buffer = momentum * buffer + g; p -= learningRate * buffer.
+struct SgdSettings {
+    float learningRate = 0, momentum = 0;
+};
+/// torch.optim.Adam: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; p -= stepSize * m / (sqrt(v) * invSqrtCorrection2 + epsilon)
+struct AdamSettings {
+    float beta1 = 0, beta2 = 0, epsilon = 0;
+    float stepSize = 0;            ///< learningRate / (1 - beta1^step)
+    float invSqrtCorrection2 = 1;  ///< 1 / sqrt(1 - beta2^step)
+};
+[[nodiscard]] AdamSettings adamSettings(double learningRate, double beta1, double beta2, double epsilon, std::int64_t step);
+
+enum class VectorLevel : std::uint8_t { Portable, Avx2, Avx512 };
+[[nodiscard]] std::string_view toString(VectorLevel);
+/// The best level of this CPU, lowered to `limit` ("portable", "avx2", "avx512"; empty: no limit). Throws Error for another word.
+/// Programs pass the environment's FP8SCOPE_SIMD.
+[[nodiscard]] VectorLevel vectorLevelFor(std::string_view limit);
+
+/// All kernels at one vector level. Spans of one call have equal lengths unless said otherwise.
+struct CpuKernels {
+    VectorLevel level;
+
+    // The eager chain (one pass each).
+    void (*abs)(std::span<const Bf16> x, std::span<Bf16> y);
+    float (*maxReduce)(std::span<const Bf16> x);  ///< x >= 0 (the output of abs); NaN wins
+    void (*toF32)(std::span<const Bf16> x, std::span<float> y);
+    void (*mulScale)(std::span<const float> x, float scale, std::span<float> y);
+    std::uint64_t (*clamp)(std::span<const float> x, float limit, std::span<float> y);    ///< returns the saturated; NaN stays
+    CastCounts (*toFp8)(std::span<const float> x, DType format, std::span<Fp8> q);        ///< counts underflowed, zeros
+
+    // Fused quantization. cast is bitwise toF32 + mulScale + clamp + toFp8, counters included.
+    float (*amax)(std::span<const Bf16> x);
+    CastResult (*cast)(std::span<const Bf16> x, float scale, DType format, std::span<Fp8> q);
+    void (*transpose)(const Fp8* q, const RowRange& part, Fp8* qTransposed);
+    CastResult (*castTranspose)(const CastTransposeArgs&);
+
+    // Bias. Spans hold whole rows; bias.size() is the number of columns.
+    void (*biasAdd)(std::span<const Bf16> bias, std::span<Bf16> y);  ///< y = bf16(y + bias), in place
+    void (*biasGrad)(const Bf16* dy, const RowRange& part, float* columnPartials);
+    /// Finishes column sums: out[c] = partials of column c added in block order, for columns [colBegin, colEnd).
+    void (*reduceColumns)(const float* columnPartials, std::int64_t rows, std::int64_t cols, std::int64_t colBegin,
+                          std::int64_t colEnd, float* out);
+
+    // Activation. a[i] = f(z[i]); dz = bf16(da * f'(z)); relu: dz = z <= 0 ? 0 : da.
+    void (*actForward)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);
+    float (*actAmax)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);      ///< and the amax of a
+    CastResult (*actCastTranspose)(const Activation&, const CastTransposeArgs& z);        ///< quantizes a = f(z); amax of a
+    void (*actBackward)(const Activation&, std::span<const Bf16> da, std::span<const Bf16> z, std::span<Bf16> dz);
+
+    // Losses, over whole rows of y. rowLoss has one entry for each row of the spans; add them in order of rows.
+    /// rowLoss = sum of (y - target)^2; dy = bf16(gradScale * (y - target)), gradScale = 2 / elements for the mean.
+    void (*squaredError)(std::span<const Bf16> y, std::span<const float> target, std::int64_t cols, float gradScale,
+                         std::span<Bf16> dy, std::span<double> rowLoss);
+    void (*squaredErrorBf16)(std::span<const Bf16> y, std::span<const Bf16> target, std::int64_t cols, float gradScale,
+                             std::span<Bf16> dy, std::span<double> rowLoss);
+    /// rowLoss = -log softmax(y)[label]; dy = bf16(gradScale * (softmax(y) - onehot)), gradScale = 1 / batch for the mean.
+    /// labels has one entry a row, in [0, cols).
+    void (*softmaxCrossEntropy)(std::span<const Bf16> y, std::span<const std::int32_t> labels, std::int64_t cols,
+                                float gradScale, std::span<Bf16> dy, std::span<double> rowLoss);
+
+    void (*sgd)(const ParameterSlice&, const SgdSettings&);
+    void (*adam)(const ParameterSlice&, const AdamSettings&);
+
+    // GEMM operands and results.
+    void (*decodeFp8)(std::span<const Fp8> q, DType format, float scale, std::span<float> y);  ///< y = value(q) * scale
+    void (*encodeBf16)(std::span<const float> x, std::span<Bf16> y);
+    /// A GEMM's bias epilogue: y = bf16(x + bias), rounded once; bias.size() is the number of columns.
+    void (*encodeBf16Bias)(std::span<const float> x, std::span<const Bf16> bias, std::span<Bf16> y);
+};
+
+/// The kernels of a level that this CPU has.
+[[nodiscard]] const CpuKernels& cpuKernels(VectorLevel);
+
+}  // namespace fp8scope::kernels
