@@ -7,6 +7,7 @@
 #pragma once
 
 #include "engine/numerics/formats.h"
+#include "engine/numerics/quantization.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -18,24 +19,14 @@ namespace fp8scope::kernels {
 
 using Bf16 = std::uint16_t;  ///< the bits of a bf16
 using Fp8 = std::uint8_t;    ///< a code of e4m3 or e5m2
-
-/// What happened to the elements of one quantization. Adds up over parts.
-struct CastCounts {
-    std::uint64_t saturated = 0;    ///< |x * scale| > fp8Max before rounding (infinities too, NaN not)
-    std::uint64_t underflowed = 0;  ///< x * scale != 0 became 0
-    std::uint64_t zeros = 0;        ///< x * scale == 0
-    CastCounts& operator+=(const CastCounts&);
-    friend bool operator==(const CastCounts&, const CastCounts&) = default;
-};
+using fp8scope::CastCounts;
+using fp8scope::maxAmax;
 
 /// amax is the largest |x| of the part, before scaling; a NaN in x gives NaN. Parts are combined with maxAmax().
 struct CastResult {
     float amax = 0;
     CastCounts counts;
 };
-
-/// The larger of two partial amax values; NaN wins, as in torch.max.
-[[nodiscard]] float maxAmax(float a, float b);
 
 /// Rows that are reduced together; every RowRange begins at a multiple of it (and ends at one, or at the last row).
 inline constexpr std::int64_t kRowBlock = 64;
