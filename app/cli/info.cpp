@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// `fp8scope info`: what a trace file holds, and whether it is whole.
+#include "app/cli/command.h"
+
+#include "app/analysis/overview.h"
+#include "collector/trace/trace_reader.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace fp8scope::cli {
+namespace {
+
+struct RunFacts {
+    std::uint64_t steps = 0;
+    std::uint64_t slices = 0;
+    double lastLoss = std::nan("");
+};
+
+RunFacts factsOf(const Trace& trace, RunId run)
+{
+    RunFacts facts;
+    for (const Step& step : trace.steps) {
+        if (step.run == run) {
+            ++facts.steps;
+            facts.lastLoss = step.loss;
+        }
+    }
+    for (const Track& track : trace.tracks) {
+        if (track.run == run)
+            facts.slices += track.slices.size();
+    }
+    return facts;
+}
+
+std::string lossText(double loss) { return std::isfinite(loss) ? fmt::format("{:.5g}", loss) : "-"; }
+
+Table runTable(const Trace& trace, const TraceOptions& options)
+{
+    Table table;
+    table.headline = fmt::format("{}: {} runs, {} slices, {}", options.file.filename().string(), trace.runs.size(),
+                                 trace.sliceCount(), trace.complete ? "complete" : "incomplete");
+    table.columns = {{"run", "mode", false},       {"origin", "origin", false}, {"steps", "steps"},
+                     {"slices", "slices"},         {"length", "length_ns"},     {"last loss", "last_loss"},
+                     {"state", "state", false, true}};
+    for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
+        const Run& run = trace.runs[r];
+        const RunFacts facts = factsOf(trace, RunId(r));
+        const std::string state = run.complete ? "complete" : (run.note.empty() ? "incomplete" : run.note);
+        table.rows.push_back({textCell(run.mode), textCell(toString(run.origin)), countCell(facts.steps),
+                              countCell(facts.slices), timeCell(run.endNs - run.startNs, options.timeUnit),
+                              {lossText(facts.lastLoss), std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
+                              textCell(state)});
+    }
+    for (const Device& device : trace.devices) {
+        table.notes.push_back(fmt::format("device: {} ({}, {} {}){}", device.name, device.arch, device.units,
+                                          device.kind == "cpu" ? "cores" : "SMs",
+                                          device.hasFp8 ? "" : ", no FP8 units"));
+    }
+    for (const Diagnostic& d : trace.diagnostics)
+        table.notes.push_back(fmt::format("{}: {} ({} times)", toString(d.severity), d.text, d.count));
+    if (!trace.complete)
+        table.notes.emplace_back("The file was not closed by its writer: it holds all finished batches up to then.");
+    return table;
+}
+
+Json toJson(const Trace& trace)
+{
+    Json document{{"schema_version", kJsonSchema}, {"complete", trace.complete}, {"slices", trace.sliceCount()}};
+    document["meta"] = trace.meta;
+    document["runs"] = Json::array();
+    for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
+        const Run& run = trace.runs[r];
+        const RunFacts facts = factsOf(trace, RunId(r));
+        document["runs"].push_back({{"mode", run.mode},
+                                    {"origin", toString(run.origin)},
+                                    {"tool", run.tool},
+                                    {"steps", facts.steps},
+                                    {"slices", facts.slices},
+                                    {"start_ns", run.startNs},
+                                    {"end_ns", run.endNs},
+                                    {"last_loss", std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
+                                    {"complete", run.complete},
+                                    {"note", run.note},
+                                    {"config", run.configToml}});
+    }
+    document["devices"] = Json::array();
+    for (const Device& d : trace.devices) {
+        document["devices"].push_back(
+            {{"name", d.name}, {"kind", d.kind}, {"arch", d.arch}, {"units", d.units}, {"has_fp8", d.hasFp8}});
+    }
+    document["tracks"] = Json::array();
+    for (const Track& t : trace.tracks) {
+        document["tracks"].push_back({{"run", trace.run(t.run).mode},
+                                      {"name", t.name},
+                                      {"kind", toString(t.kind)},
+                                      {"slices", t.slices.size()}});
+    }
+    document["diagnostics"] = Json::array();
+    for (const Diagnostic& d : trace.diagnostics) {
+        document["diagnostics"].push_back(
+            {{"name", d.name}, {"severity", toString(d.severity)}, {"count", d.count}, {"text", d.text}});
+    }
+    return document;
+}
+
+}  // namespace
+
+void addInfoCommand(CLI::App& app, Program&)
+{
+    auto options = std::make_shared<TraceOptions>();
+    CLI::App* command = app.add_subcommand("info", "What a trace holds: runs, steps, devices, diagnostics");
+    command->add_option("FILE", options->file, "The trace (.fp8trace)")->required()->option_text(" ");
+    addFormatOption(*command, options->format);
+    command->callback([options] {
+        const Trace trace = loadTrace(options->file);
+        emitResult(options->format, runTable(trace, *options), [&] { return toJson(trace); });
+    });
+}
+
+}  // namespace fp8scope::cli

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// `fp8scope layers`: what each layer costs in each run, by what the time is for.
+#include "app/cli/command.h"
+
+#include "app/analysis/overview.h"
+#include "collector/trace/trace_reader.h"
+
+#include <fmt/format.h>
+
+namespace fp8scope::cli {
+namespace {
+
+/// A layer's exposed time under the headings of the table; the parts add up to the total.
+struct LayerParts {
+    std::int64_t gemm = 0, quantization = 0, bias = 0, activation = 0, optimizer = 0, other = 0, total = 0;
+};
+
+LayerParts partsOf(const analysis::LayerTime& layer)
+{
+    LayerParts parts;
+    parts.gemm = layer.family(Family::GemmFp8) + layer.family(Family::Gemm16) + layer.family(Family::GemmOther);
+    parts.quantization = layer.family(Family::Quantization);
+    parts.bias = layer.family(Family::Bias);
+    parts.activation = layer.family(Family::ActivationNorm);
+    parts.optimizer = layer.family(Family::Optimizer);
+    parts.total = layer.total();
+    parts.other = parts.total - parts.gemm - parts.quantization - parts.bias - parts.activation - parts.optimizer;
+    return parts;
+}
+
+Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::string& unit)
+{
+    Table table;
+    table.columns = {{"layer", "layer", false, true}, {"in", "in_features"},      {"out", "out_features"},
+                     {"in", "precision", false},      {"GEMM", "gemm_ns"},        {"quant.", "quantization_ns"},
+                     {"bias", "bias_ns"},             {"activ.", "activation_ns"}, {"optim.", "optimizer_ns"},
+                     {"other", "other_ns"},           {"total", "total_ns"}};
+    for (const analysis::LayerTime& time : run.layers) {
+        const LayerParts parts = partsOf(time);
+        std::vector<Cell> row;
+        if (time.layer.valid()) {
+            const Layer& layer = trace.layer(time.layer);
+            row = {textCell(layer.name), countCell(static_cast<std::uint64_t>(layer.inFeatures)),
+                   countCell(static_cast<std::uint64_t>(layer.outFeatures)), textCell(layer.precision)};
+            if (!layer.reason.empty())
+                table.notes.push_back(fmt::format("{} is not fp8: {}", layer.name, layer.reason));
+        } else {
+            row = {textCell("(no layer, idle)"), {"", Json()}, {"", Json()}, textCell("")};
+        }
+        for (const std::int64_t ns : {parts.gemm, parts.quantization, parts.bias, parts.activation, parts.optimizer,
+                                      parts.other, parts.total})
+            row.push_back(timeCell(ns, unit));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
+{
+    Json document{{"schema_version", kJsonSchema}, {"runs", Json::array()}};
+    for (const analysis::Breakdown& run : runs) {
+        Json layers = Json::array();
+        for (const analysis::LayerTime& time : run.layers) {
+            const LayerParts parts = partsOf(time);
+            Json item{{"layer", Json()}};
+            if (time.layer.valid()) {
+                const Layer& layer = trace.layer(time.layer);
+                item = {{"layer", layer.name},
+                        {"in_features", layer.inFeatures},
+                        {"out_features", layer.outFeatures},
+                        {"precision", layer.precision},
+                        {"reason", layer.reason}};
+            }
+            item.update(Json{{"gemm_ns", parts.gemm},
+                             {"quantization_ns", parts.quantization},
+                             {"bias_ns", parts.bias},
+                             {"activation_ns", parts.activation},
+                             {"optimizer_ns", parts.optimizer},
+                             {"other_ns", parts.other},
+                             {"total_ns", parts.total}});
+            Json phases;
+            for (int p = 0; p < kPhaseCount; ++p)
+                phases[std::string(toString(static_cast<Phase>(p)))] = time.phase(static_cast<Phase>(p));
+            item["phases_ns"] = std::move(phases);
+            layers.push_back(std::move(item));
+        }
+        document["runs"].push_back({{"mode", run.mode},
+                                    {"origin", toString(run.origin)},
+                                    {"step_ns", run.stepNs},
+                                    {"layers", std::move(layers)}});
+    }
+    return document;
+}
+
+}  // namespace
+
+void addLayersCommand(CLI::App& app, Program&)
+{
+    auto options = std::make_shared<TraceOptions>();
+    CLI::App* command = app.add_subcommand("layers", "What each layer costs: GEMM, quantization, bias, activation");
+    addTraceOptions(*command, *options);
+    command->callback([options] {
+        const Trace trace = loadTrace(options->file);
+        const std::vector<analysis::Breakdown> runs = chosenRuns(trace, *options);
+        if (options->format == Format::Json) {
+            printJson(toJson(trace, runs));
+            return;
+        }
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            Table table = tableOf(trace, runs[i], options->timeUnit);
+            if (options->format == Format::Csv) {
+                table.columns.insert(table.columns.begin(), {"run", "run", false});
+                for (auto& row : table.rows)
+                    row.insert(row.begin(), textCell(runs[i].mode));
+                std::string csv = renderCsv(table);
+                print(i == 0 ? csv : csv.substr(csv.find('\n') + 1));
+                continue;
+            }
+            table.headline = headline(trace, *options, runs[i].mode + ", exposed time of a step by layer");
+            print((i > 0 ? "\n" : "") + renderTable(table));
+        }
+    });
+}
+
+}  // namespace fp8scope::cli
