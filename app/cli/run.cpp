@@ -176,7 +176,13 @@ void printSummary(const std::filesystem::path& file)
 
 int execute(const RunOptions& options, const Program& program)
 {
-    const plan::MlpConfig config = configOf(options);
+    plan::MlpConfig config;
+    try {
+        config = configOf(options);
+    } catch (const Error& e) {
+        fmt::print(stderr, "fp8scope: {}\n", e.what());
+        return kUsage;
+    }
     if (options.printConfig)
         print(plan::toToml(config));
     if (options.printPlan) {
