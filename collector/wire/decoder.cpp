@@ -7,19 +7,16 @@
 #include <bit>
 #include <utility>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
-namespace
-{
+namespace {
 
 /// What a ByteReader throws; Decoder adds the record's number and turns it into an Error.
 struct Malformed {
     std::string what;
 };
 
-class ByteReader
-{
+class ByteReader {
 public:
     ByteReader(std::span<const std::byte> bytes, const Declared& declared) : m_bytes(bytes), m_declared(declared) {}
 

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
 /// How many ids of each kind a stream has declared so far.
 struct Declared {
@@ -22,8 +21,7 @@ struct Declared {
 
 /// Decodes one connection's stream incrementally. What next() gives is sound: every id was declared before, every
 /// enumerator exists, durations are not negative, records of a run lie between its begin and end.
-class Decoder
-{
+class Decoder {
 public:
     /// Adds bytes as they came from the socket.
     void feed(std::span<const std::byte>);

@@ -8,11 +8,9 @@
 #include <algorithm>
 #include <bit>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
-namespace
-{
+namespace {
 
 /// The longest length up to `limit` that does not end inside a UTF-8 character.
 std::size_t cutLength(const std::string& text, std::size_t limit)
@@ -25,8 +23,7 @@ std::size_t cutLength(const std::string& text, std::size_t limit)
     return limit;
 }
 
-class ByteWriter
-{
+class ByteWriter {
 public:
     explicit ByteWriter(std::vector<std::byte>& bytes) : m_bytes(bytes) {}
 

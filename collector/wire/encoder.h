@@ -8,13 +8,11 @@
 #include <span>
 #include <vector>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
 /// Appends records to a byte buffer that the producer sends and clears. Gives ids to what it is told, counting as the
 /// decoder does. Throws nothing but std::bad_alloc. Not thread-safe.
-class Encoder
-{
+class Encoder {
 public:
     void append(const Hello&);
     void append(const RunBegin&);

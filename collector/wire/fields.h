@@ -8,8 +8,7 @@
 #include <concepts>
 #include <type_traits>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
 template <typename T, typename R>
 concept Is = std::same_as<std::remove_const_t<T>, R>;

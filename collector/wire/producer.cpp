@@ -7,15 +7,12 @@
 #include <cstring>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
-namespace
-{
+namespace {
 
-int connectTo(const std::string& path)
+UniqueFd connectTo(const std::string& path)
 {
     const std::string mend = "start the program through fp8scope, which makes the recorder's socket";
     sockaddr_un address{};
@@ -24,12 +21,10 @@ int connectTo(const std::string& path)
         throw Error("the path of the recorder's socket is too long", path, mend);
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
 
-    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd.valid() && ::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
         return fd;
     const std::string reason = std::strerror(errno);
-    if (fd >= 0)
-        ::close(fd);
     throw Error("cannot reach the recorder (" + reason + ")", path, mend);
 }
 
@@ -41,31 +36,20 @@ Producer::Producer(const std::filesystem::path& socket, const Hello& hello) : m_
     flush();
 }
 
-Producer::~Producer()
-{
-    flush();
-    disconnect();
-}
+Producer::~Producer() { flush(); }
 
 void Producer::flush() noexcept
 {
     auto bytes = m_encoder.bytes();
     while (connected() && !bytes.empty()) {
         // MSG_NOSIGNAL: a recorder that died must not kill the program by SIGPIPE.
-        const ssize_t sent = ::send(m_socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        const ssize_t sent = ::send(m_socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         if (sent > 0)
             bytes = bytes.subspan(static_cast<std::size_t>(sent));
         else if (sent < 0 && errno != EINTR)
-            disconnect();
+            m_socket.reset();
     }
     m_encoder.clear();
-}
-
-void Producer::disconnect() noexcept
-{
-    if (m_socket >= 0)
-        ::close(m_socket);
-    m_socket = -1;
 }
 
 Hello helloOfThisProcess(std::string token, std::string processName)

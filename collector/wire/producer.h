@@ -3,11 +3,11 @@
 #pragma once
 
 #include "collector/wire/encoder.h"
+#include "collector/wire/unique_fd.h"
 
 #include <filesystem>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
 /// Name of the environment variable that hands a child process its token: unlike an argument, only its owner can read
 /// it.
@@ -15,8 +15,7 @@ inline constexpr const char* kTokenVariable = "FP8SCOPE_TOKEN";
 
 /// Encodes records and sends them over a Unix socket, blocking. If the recorder goes away, it becomes quiet for good:
 /// the program goes on and is not told by signal or exception. Not thread-safe.
-class Producer
-{
+class Producer {
 public:
     /// Connects and says hello. Throws Error when nobody listens there.
     Producer(const std::filesystem::path& socket, const Hello& hello);
@@ -30,13 +29,11 @@ public:
     /// Sends what is buffered. Once disconnected, drops it.
     void flush() noexcept;
     /// False once the recorder has gone (noticed when sending).
-    [[nodiscard]] bool connected() const { return m_socket >= 0; }
+    [[nodiscard]] bool connected() const { return m_socket.valid(); }
 
 private:
-    void disconnect() noexcept;
-
     Encoder m_encoder;
-    int m_socket = -1;
+    UniqueFd m_socket;
 };
 
 /// Hello with this process's id, name and host filled in.

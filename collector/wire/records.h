@@ -18,8 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace fp8scope::wire
-{
+namespace fp8scope::wire {
 
 /// Raised with every change of a record's layout: both ends are of one installation, so nothing older is understood.
 inline constexpr std::uint32_t kProtocolVersion = 1;
@@ -170,8 +169,7 @@ struct Diagnostic {
 };
 
 /// The producer ends in order; a connection that closes without it was lost.
-struct Bye {
-};
+struct Bye {};
 
 /// In the order of their kind byte on the wire, which is the index here plus one. New kinds go to the end.
 using Record = std::variant<Hello, RunBegin, RunEnd, Device, Track, Name, LaunchShape, Layer, Op, Tensor, SliceBatch,
