@@ -24,9 +24,13 @@ struct ExposedSlice {
     std::int64_t exposedNs = 0;
     std::int64_t busyNs = 0;  ///< duration inside the range
 };
+struct Gap {
+    std::int64_t startNs = 0, endNs = 0;
+};
 struct Exposure {
     std::vector<ExposedSlice> slices;  ///< every slice of the run's device queues that touches the range
-    std::int64_t idleNs = 0;
+    std::int64_t idleNs = 0;           ///< a slice that only waits (Role::Sync) covers nothing
+    std::vector<Gap> gaps;             ///< the idle stretches, in time order; they add up to idleNs
 };
 [[nodiscard]] Exposure exposedTime(const Trace&, RunId, std::int64_t startNs, std::int64_t endNs);
 

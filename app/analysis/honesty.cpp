@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader must know to trust the figures: where they come from, what was left out, what was lost.
+#include "app/analysis/overview_parts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace fp8scope::analysis
+{
+namespace
+{
+
+/// "steps 4 to 40 of 40, first 3 warm-up": positions in the run, from 1.
+std::string stepsOfRun(const Trace& trace, const Breakdown& run)
+{
+    const StepSummary& s = run.steps;
+    if (s.empty())
+        return fmt::format("no step used of {}", s.totalCount);
+    std::uint32_t before = 0;
+    for (const Step& step : trace.steps)
+        before += step.run == run.run && step.durNs > 0 && step.startNs < s.used.front().startNs ? 1 : 0;
+    const std::size_t last = before + s.used.size();
+    std::string text = s.used.size() == 1 ? fmt::format("step {} of {}", before + 1, s.totalCount)
+                                          : fmt::format("steps {} to {} of {}", before + 1, last, s.totalCount);
+    if (s.warmupCount > 0)
+        text += fmt::format(", first {} warm-up", s.warmupCount);
+    return text;
+}
+
+/// One text where all runs agree, else one a run.
+std::string stepsOfRuns(const Trace& trace, const std::vector<Breakdown>& runs)
+{
+    std::vector<std::string> texts;
+    for (const Breakdown& run : runs)
+        texts.push_back(stepsOfRun(trace, run));
+    if (texts.empty())
+        return "no runs";
+    if (std::all_of(texts.begin(), texts.end(), [&](const std::string& t) { return t == texts.front(); }))
+        return texts.front();
+    std::string all;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        all += fmt::format("{}{}: {}", i == 0 ? "" : "; ", runs[i].mode, texts[i]);
+    return all;
+}
+
+std::string classifiedText(const Trace& trace, const std::vector<Breakdown>& runs)
+{
+    double share = 1;
+    for (const Breakdown& run : runs)
+        share = std::min(share, run.stepNs > 0 ? run.classifiedShare : 1);
+    return fmt::format("classified {:.{}f}%{}", 100 * share, share < 1 && share > 0.99 ? 1 : 0,
+                       trace.ops.empty() ? "" : " (engine ops)");
+}
+
+void addLosses(const Trace& trace, Honesty& honesty)
+{
+    std::vector<std::string> losses;
+    if (!trace.complete)
+        losses.emplace_back("the file was not finished");
+    for (const Run& run : trace.runs) {
+        if (!run.complete)
+            losses.push_back(fmt::format("{} is incomplete{}{}", run.mode, run.note.empty() ? "" : ": ", run.note));
+    }
+    for (const Diagnostic& d : trace.diagnostics) {
+        if (d.severity != Severity::Info)
+            losses.push_back(d.text.empty() ? fmt::format("{}: {}", d.name, d.count) : d.text);
+    }
+    honesty.lossy = !losses.empty();
+    honesty.losses = losses.empty() ? "no records lost" : fmt::format("{}", fmt::join(losses, "; "));
+}
+
+}  // namespace
+
+Honesty honesty(const Trace& trace, const std::vector<Breakdown>& runs)
+{
+    Honesty honesty;
+    if (const Breakdown* focus = focusRun(runs))
+        honesty.origin = focus->origin;
+    else if (!trace.runs.empty())
+        honesty.origin = trace.runs.front().origin;
+    honesty.steps = stepsOfRuns(trace, runs);
+    honesty.statistic = "median, 95% interval";
+    honesty.classified = classifiedText(trace, runs);
+    addLosses(trace, honesty);
+    return honesty;
+}
+
+}  // namespace fp8scope::analysis

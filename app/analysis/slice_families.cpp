@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/analysis/slice_families.h"
+
+#include "app/analysis/breakdown.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace fp8scope::analysis
+{
+
+Precision precisionOfType(std::string_view dtype)
+{
+    static constexpr std::array<std::pair<std::string_view, Precision>, 10> kTypes{{
+        {"e4m3", Precision::Fp8},
+        {"e5m2", Precision::Fp8},
+        {"fp8", Precision::Fp8},
+        {"bf16", Precision::Bf16},
+        {"f16", Precision::Fp16},
+        {"fp16", Precision::Fp16},
+        {"f32", Precision::Fp32},
+        {"fp32", Precision::Fp32},
+        {"f64", Precision::Fp64},
+        {"int8", Precision::Int8},
+    }};
+    const auto* const found =
+        std::find_if(kTypes.begin(), kTypes.end(), [&](const auto& t) { return t.first == dtype; });
+    return found == kTypes.end() ? Precision::Unknown : found->second;
+}
+
+RoleFamily classify(const TraceOp& op)
+{
+    const Precision a = precisionOfType(op.aType);
+    const Precision b = precisionOfType(op.bType);
+    // A GEMM is fp8 if either operand is: that is what the tensor cores multiply at.
+    const Precision precision = a == Precision::Fp8 || b == Precision::Fp8 ? Precision::Fp8 : a;
+    return {op.role, familyOf(op.role, precision)};
+}
+
+RoleFamily classify(const Name& name) { return {name.role, familyOf(name.role, name.precision)}; }
+
+SliceFamilies::SliceFamilies(const Trace& trace)
+{
+    m_ops.reserve(trace.ops.size());
+    for (const TraceOp& op : trace.ops)
+        m_ops.push_back(classify(op));
+    m_names.reserve(trace.names.size());
+    for (const Name& name : trace.names)
+        m_names.push_back(classify(name));
+}
+
+Family familyOfSlice(const Trace& trace, const Track& track, std::size_t index)
+{
+    const OpId op = track.slices.op[index];
+    if (op.valid() && trace.op(op).role != Role::Other)
+        return classify(trace.op(op)).family;
+    return classify(trace.name(track.slices.name[index])).family;
+}
+
+}  // namespace fp8scope::analysis

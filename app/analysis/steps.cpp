@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the steps of a run that count: drops declared warm-up and what still behaves like it, then takes the median.
+#include "app/analysis/steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace fp8scope::analysis
+{
+namespace
+{
+
+std::vector<Step> stepsOf(const Trace& trace, RunId run)
+{
+    std::vector<Step> steps;
+    for (const Step& step : trace.steps) {
+        if (step.run == run && step.durNs > 0)
+            steps.push_back(step);
+    }
+    std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.startNs < b.startNs; });
+    return steps;
+}
+
+std::vector<std::int64_t> sortedDurations(const std::vector<Step>& steps)
+{
+    std::vector<std::int64_t> durations;
+    durations.reserve(steps.size());
+    for (const Step& step : steps)
+        durations.push_back(step.durNs);
+    std::sort(durations.begin(), durations.end());
+    return durations;
+}
+
+std::int64_t medianOfSorted(const std::vector<std::int64_t>& sorted)
+{
+    if (sorted.empty())
+        return 0;
+    const std::size_t middle = sorted.size() / 2;
+    return sorted.size() % 2 == 1 ? sorted[middle] : sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
+}
+
+/// How many steps at the start are still warming up. The later half says what a settled step is: its median, and three
+/// robust standard deviations (1.4826 x median absolute deviation) but no less than 5% above it as the limit. The
+/// leading steps that are over the limit are warm-up, at most half of all; one slow step later in the run is not.
+std::size_t findWarmup(const std::vector<Step>& steps)
+{
+    constexpr std::size_t kFewestSteps = 6;
+    if (steps.size() < kFewestSteps)
+        return 0;
+    const std::size_t half = steps.size() / 2;
+    const std::vector<std::int64_t> settled =
+        sortedDurations({steps.begin() + static_cast<std::ptrdiff_t>(half), steps.end()});
+    const std::int64_t median = medianOfSorted(settled);
+    std::vector<std::int64_t> deviations;
+    for (const std::int64_t duration : settled)
+        deviations.push_back(std::abs(duration - median));
+    std::sort(deviations.begin(), deviations.end());
+    const double spread = 3 * 1.4826 * static_cast<double>(medianOfSorted(deviations));
+    const double limit = static_cast<double>(median) + std::max(spread, 0.05 * static_cast<double>(median));
+    std::size_t count = 0;
+    while (count<half&& static_cast<double>(steps[count].durNs)> limit)
+        ++count;
+    return count;
+}
+
+/// The 95% interval of the median by order statistics: the r-th smallest and r-th largest, with the largest r for which
+/// P(Binomial(n, 1/2) < r) <= 2.5%. Below 6 values no such r exists; then smallest and largest.
+Interval medianInterval(const std::vector<std::int64_t>& sorted)
+{
+    if (sorted.empty())
+        return {};
+    const auto n = static_cast<double>(sorted.size());
+    std::size_t rank = 1;
+    double tail = 0;  // P(Binomial < rank), by logarithms so that n may be large
+    for (std::size_t i = 0; i < sorted.size() / 2; ++i) {
+        const auto k = static_cast<double>(i);
+        tail += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0));
+        if (tail > 0.025)
+            break;
+        rank = i + 1;
+    }
+    return {static_cast<double>(sorted[rank - 1]), static_cast<double>(sorted[sorted.size() - rank])};
+}
+
+}  // namespace
+
+StepSummary summarizeSteps(const Trace& trace, RunId run, StepLimit limit)
+{
+    StepSummary summary;
+    summary.run = run;
+    summary.source = "engine steps";
+    const std::vector<Step> all = stepsOf(trace, run);
+    summary.totalCount = static_cast<std::uint32_t>(all.size());
+
+    std::vector<Step> settled;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(settled), [](const Step& s) { return !s.warmup; });
+    settled.erase(settled.begin(), settled.begin() + static_cast<std::ptrdiff_t>(findWarmup(settled)));
+    summary.warmupCount = static_cast<std::uint32_t>(all.size() - settled.size());
+
+    const auto inLimit = [&](const Step& s) { return s.index >= limit.first && s.index <= limit.last; };
+    std::copy_if(settled.begin(), settled.end(), std::back_inserter(summary.used), inLimit);
+    const bool limited = limit.first != 0 || limit.last != UINT32_MAX;
+    if (summary.used.empty() && limited)  // who asks for warm-up steps by number shall see them
+        std::copy_if(all.begin(), all.end(), std::back_inserter(summary.used), inLimit);
+
+    const std::vector<std::int64_t> durations = sortedDurations(summary.used);
+    summary.medianNs = medianOfSorted(durations);
+    summary.interval = medianInterval(durations);
+    return summary;
+}
+
+}  // namespace fp8scope::analysis
