@@ -78,7 +78,7 @@ struct SgdSettings {
 };
 /// torch.optim.Adam: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; p -= stepSize * m / (sqrt(v) * invSqrtCorrection2 + epsilon)
 struct AdamSettings {
-    float beta1 = 0, beta2 = 0, epsilon = 0;
+    float beta1 = 0, oneMinusBeta1 = 1, beta2 = 0, oneMinusBeta2 = 1, epsilon = 0;
     float stepSize = 0;            ///< learningRate / (1 - beta1^step)
     float invSqrtCorrection2 = 1;  ///< 1 / sqrt(1 - beta2^step)
 };

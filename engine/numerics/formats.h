@@ -95,16 +95,14 @@ struct Fp8Traits {
     return static_cast<std::uint8_t>(sign | (((exponentBits - minBits) >> (23 - f.mantissaBits)) + units));
 }
 
-/// Exact. A NaN keeps its sign and is quiet; e5m2's NaNs keep their payload, as in the conversion of a half.
+/// Exact; e5m2 has infinities. Every NaN code becomes the quiet NaN of its sign.
 [[nodiscard]] constexpr float decodeFp8(std::uint8_t code, DType type)
 {
     const std::uint32_t sign = static_cast<std::uint32_t>(code & 0x80U) << 24;
     const std::uint32_t magnitude = code & 0x7fU;
-    if (type == DType::E4m3 && magnitude == 0x7fU)
-        return std::bit_cast<float>(sign | 0x7fc00000U);
-    if (type == DType::E5m2 && magnitude >= 0x7cU)
-        return std::bit_cast<float>(sign | 0x7f800000U | (magnitude == 0x7cU ? 0U : 0x400000U | ((magnitude & 3U) << 21)));
     const Fp8Traits f = fp8Traits(type);
+    if (magnitude > f.maxCode)
+        return std::bit_cast<float>(sign | (magnitude == 0x7cU ? 0x7f800000U : 0x7fc00000U));
     const std::uint32_t exponent = magnitude >> f.mantissaBits;
     const std::uint32_t mantissa = magnitude & ((1U << f.mantissaBits) - 1U);
     const std::uint32_t significand = exponent == 0 ? mantissa : mantissa | (1U << f.mantissaBits);

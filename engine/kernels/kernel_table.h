@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fills the table of kernels for one vector width. Included once by each level_*.cpp.
+#pragma once
+
+#include "engine/kernels/bias.h"
+#include "engine/kernels/cast_transpose.h"
+#include "engine/kernels/loss.h"
+#include "engine/kernels/optimizer.h"
+
+namespace fp8scope::kernels {
+
+template <int B>
+[[nodiscard]] constexpr CpuKernels makeKernels(VectorLevel level)
+{
+    return {
+        .level = level,
+        .abs = absKernel<B>,
+        .maxReduce = maxReduceKernel<B>,
+        .toF32 = toF32Kernel<B>,
+        .mulScale = mulScaleKernel<B>,
+        .clamp = clampKernel<B>,
+        .toFp8 = toFp8Kernel<B>,
+        .amax = amaxKernel<B>,
+        .cast = castKernel<B>,
+        .transpose = transposeKernel<B>,
+        .castTranspose = castTransposeKernel<B>,
+        .biasAdd = biasAddKernel<B>,
+        .biasGrad = biasGradKernel<B>,
+        .reduceColumns = reduceColumnsKernel<B>,
+        .actForward = actForwardKernel<B>,
+        .actAmax = actAmaxKernel<B>,
+        .actCastTranspose = actCastTransposeKernel<B>,
+        .actBackward = actBackwardKernel<B>,
+        .squaredError = squaredErrorKernel<B, float>,
+        .squaredErrorBf16 = squaredErrorKernel<B, Bf16>,
+        .softmaxCrossEntropy = softmaxCrossEntropyKernel<B>,
+        .sgd = sgdKernel<B>,
+        .adam = adamKernel<B>,
+        .decodeFp8 = decodeFp8Kernel<B>,
+        .encodeBf16 = encodeBf16Kernel<B>,
+        .encodeBf16Bias = encodeBf16BiasKernel<B>,
+    };
+}
+
+}  // namespace fp8scope::kernels

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels in vectors of 64 bytes; CMakeLists.txt names the instruction set that this file is compiled for.
+#include "engine/kernels/kernel_table.h"
+#include "engine/kernels/levels.h"
+
+namespace fp8scope::kernels {
+
+const CpuKernels& avx512Kernels()
+{
+    static constexpr CpuKernels kTable = makeKernels<64>(VectorLevel::Avx512);
+    return kTable;
+}
+
+}  // namespace fp8scope::kernels

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Transposes of bytes in tiles of 64 x 64: a tile's column is one cache line of the result, written at once.
+#pragma once
+
+#include "engine/kernels/cpu_kernels.h"
+
+#include <cstring>
+
+namespace fp8scope::kernels {
+
+inline constexpr std::size_t kTile = 64;
+static_assert(kTile == kRowBlock);
+
+using Bytes16 [[gnu::vector_size(16)]] = std::uint8_t;
+using Bytes16InMemory [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = std::uint8_t;
+
+/// Transposes the 16 x 16 bytes at `in` to `out`. Interleaving rows i and i + 8 four times is a transpose.
+template <int B>
+[[gnu::always_inline]] inline void transpose16x16(const std::uint8_t* in, std::size_t inStride, std::uint8_t* out,
+                                                  std::size_t outStride)
+{
+    constexpr Bytes16 kLow{0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23};
+    constexpr Bytes16 kHigh{8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    Bytes16 rows[16];
+    for (std::size_t i = 0; i < 16; ++i)
+        rows[i] = *reinterpret_cast<const Bytes16InMemory*>(in + i * inStride);
+    for (int round = 0; round < 4; ++round) {
+        Bytes16 next[16];
+        for (std::size_t i = 0; i < 8; ++i) {
+            next[2 * i] = __builtin_shuffle(rows[i], rows[i + 8], kLow);
+            next[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + 8], kHigh);
+        }
+        for (std::size_t i = 0; i < 16; ++i)
+            rows[i] = next[i];
+    }
+    for (std::size_t i = 0; i < 16; ++i)
+        *reinterpret_cast<Bytes16InMemory*>(out + i * outStride) = rows[i];
+}
+
+/// Transposes a full 64 x 64 tile.
+template <int B>
+void transposeTile(const std::uint8_t* in, std::size_t inStride, std::uint8_t* out, std::size_t outStride)
+{
+    for (std::size_t column = 0; column < kTile; column += 16) {
+        alignas(64) std::uint8_t lines[16][kTile];
+        for (std::size_t row = 0; row < kTile; row += 16)
+            transpose16x16<B>(in + row * inStride + column, inStride, &lines[0][row], kTile);
+        for (std::size_t i = 0; i < 16; ++i)
+            std::memcpy(out + (column + i) * outStride, lines[i], kTile);
+    }
+}
+
+/// Transposes a tile of at most 64 x 64 at the matrix' edge.
+template <int B>
+void transposeEdgeTile(const std::uint8_t* in, std::size_t inStride, std::size_t rows, std::size_t cols,
+                       std::uint8_t* out, std::size_t outStride)
+{
+    for (std::size_t column = 0; column < cols; ++column)
+        for (std::size_t row = 0; row < rows; ++row)
+            out[column * outStride + row] = in[row * inStride + column];
+}
+
+/// body(row, rows, column, columns) for the tiles of a part, row blocks outside.
+template <class Body>
+[[gnu::always_inline]] inline void forEachTile(const RowRange& part, Body&& body)
+{
+    const auto cols = static_cast<std::size_t>(part.cols);
+    const auto end = static_cast<std::size_t>(part.end);
+    for (auto row = static_cast<std::size_t>(part.begin); row < end; row += kTile)
+        for (std::size_t column = 0; column < cols; column += kTile)
+            body(row, end - row < kTile ? end - row : kTile, column, cols - column < kTile ? cols - column : kTile);
+}
+
+template <int B>
+void transposeKernel(const Fp8* q, const RowRange& part, Fp8* qTransposed)
+{
+    const auto cols = static_cast<std::size_t>(part.cols);
+    const auto rows = static_cast<std::size_t>(part.rows);
+    forEachTile(part, [=](std::size_t row, std::size_t tileRows, std::size_t column, std::size_t tileCols) {
+        const Fp8* in = q + row * cols + column;
+        Fp8* out = qTransposed + column * rows + row;
+        if (tileRows == kTile && tileCols == kTile)
+            transposeTile<B>(in, cols, out, rows);
+        else
+            transposeEdgeTile<B>(in, cols, tileRows, tileCols, out, rows);
+    });
+}
+
+}  // namespace fp8scope::kernels
