@@ -55,7 +55,8 @@ struct MlpConfig {
     std::uint64_t seed = 1;
     int datasetBatches = 8;  ///< distinct batches drawn from the teacher, used in turn
     std::vector<std::string> modes{"bf16", "fp8", "fp8-fused"};
-    /// Fusion switches set by hand ("bias_epilogue" -> true): they override the mode's preset. In the order given.
+    /// Fusion switches set by hand ("bias_epilogue" -> true): they override the mode's preset. In the order of
+    /// fusionSwitches(), each at most once.
     std::vector<std::pair<std::string, bool>> fusionOverrides;
 };
 

@@ -31,12 +31,13 @@ struct Tensor {
     TensorClass cls = TensorClass::Activation;
     int layer = -1;           ///< -1: of no layer
     bool persistent = false;  ///< keeps its contents from step to step (parameters, optimizer state, histories)
+    float initialValue = 0;   ///< of persistent tensors before the first step; parameters are initialised from the seed instead
     TensorId viewOf;          ///< a part of another tensor (one scale of the bulk vector), at viewBytes from its start
     std::size_t viewBytes = 0;
 
     // Filled in by planMemory:
-    int firstUse = -1;        ///< first and last op that touches it
-    int lastUse = -1;
+    int firstUse = -1;        ///< first and last op that touches it; what is read after the step (the loss, amaxes and scales
+    int lastUse = -1;         ///< of `quantized`) lives to the last op of the plan
     std::size_t offset = 0;   ///< bytes from the arena's start, 256-byte aligned
 
     [[nodiscard]] std::int64_t elements() const { return rows * cols; }
@@ -62,7 +63,8 @@ struct GemmCall {
     ScaleMode aScaleMode = ScaleMode::None, bScaleMode = ScaleMode::None;
     TensorId aScale, bScale;    ///< fp32 scalars; none() for 16-bit operands
     Epilogue epilogue = Epilogue::None;
-    TensorId bias;              ///< bf16 vector over D's rows; none() without
+    TensorId bias;              ///< vector over D's rows; none() without
+    DType biasType = DType::Bf16;
     float alpha = 1, beta = 0;
     bool fastAccumulation = false;
 
@@ -75,7 +77,7 @@ struct GemmCall {
 /// which is none() when absent. Every kind is one kernel on a GPU.
 enum class OpKind : std::uint8_t {
     LoadBatch,           ///< -> x, target: the next batch of the data set
-    Gemm,                ///< Op::gemm
+    Gemm,                ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
     Abs,                 ///< x bf16 -> |x| bf16
     MaxReduce,           ///< |x| bf16 -> amax f32 scalar
     ScalarToF64,         ///< f32 -> f64                     (the eager scale arithmetic, one launch each)
@@ -101,7 +103,9 @@ enum class OpKind : std::uint8_t {
     ActBackward,         ///< da bf16, z bf16 -> dz bf16
     Loss,                ///< y bf16, target -> dy bf16, loss f32 scalar
     OptimizerStep,       ///< dw bf16, [db f32] -> w bf16, master f32, state.. f32, [b bf16, bias master, bias state..], step f32
+                         ///< (a layer's own count of steps done, which the op raises first; db is left out without a bias)
     DelayedScaleUpdate,  ///< amax staging f32[T], history f32[T, H] -> scales f32[T], scaleInvs f32[T], history, staging zeroed
+                         ///< (slot t is StepPlan::quantized[t]; Op::constant is 2^margin)
 };
 
 struct Op {
@@ -148,6 +152,7 @@ struct StepPlan {
     std::vector<QuantizedTensor> quantized;
     TensorId input, target, prediction, loss;
     std::size_t arenaBytes = 0;  ///< all tensors, persistent ones included
+    bool tensorsKept = false;    ///< PlanOptions::keepTensors: no two tensors share bytes
 
     [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors[id.value]; }
 };
@@ -168,7 +173,8 @@ struct PlanOptions {
 /// Rules: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow Precision Data Types Usage".
 [[nodiscard]] std::optional<std::string> refusal(const GemmCall&, int computeCapability);
 
-/// Peak arena bytes by class of tensor ("weights", "master weights", ...), in display order.
+/// What fills the arena at the op with most bytes live, by class of tensor ("weights", "master weights", ...), in display order;
+/// the last row, "alignment and gaps", is the rest. The rows add up to arenaBytes.
 struct MemoryUse {
     std::string name;
     std::size_t bytes = 0;

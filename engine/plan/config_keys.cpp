@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of configuration keys. A key is one entry: its documentation, its rule, how it is stored and how it is written.
+#include "engine/plan/config_keys.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+namespace fp8scope::plan {
+namespace {
+
+constexpr std::int64_t kLargestDimension = std::int64_t{1} << 20;  // beyond any layer; keeps every product of two in 64 bits
+constexpr std::size_t kMostLayers = 10'000;
+
+std::string quoted(std::string_view text)
+{
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            out += '\\';
+        out += c;
+    }
+    return out + '"';
+}
+
+std::string tomlNumber(double value)
+{
+    std::string text = fmt::format("{}", value);  // shortest text that reads back as the same double
+    if (text.find_first_of(".e") == std::string::npos)
+        text += ".0";
+    return text;
+}
+
+/// `access` gives the member of a (const or plain) MlpConfig that the key stands for.
+template <typename Access>
+KeyBinding integerKey(std::string key, std::int64_t low, std::int64_t high, std::string meaning, Access access)
+{
+    const MlpConfig defaults;
+    KeyBinding binding;
+    binding.doc = {std::move(key), "integer", fmt::format("{} to {}", low, high), fmt::format("{}", access(defaults)),
+                   std::move(meaning)};
+    binding.type = ValueType::Integer;
+    binding.set = [=](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        const auto number = std::get<std::int64_t>(value);
+        if (number < low || number > high)
+            return fmt::format("must be from {} to {}, is {}", low, high, number);
+        access(config) = static_cast<std::remove_reference_t<decltype(access(config))>>(number);
+        return {};
+    };
+    binding.toml = [=](const MlpConfig& config) { return fmt::format("{}", access(config)); };
+    return binding;
+}
+
+struct NumberRange {
+    double low = 0, high = 1;
+    bool lowIncluded = true;
+
+    [[nodiscard]] bool contains(double v) const
+    {
+        return std::isfinite(v) && (lowIncluded ? v >= low : v > low) && (lowIncluded ? v < high : v <= high);
+    }
+    [[nodiscard]] std::string text() const
+    {
+        return lowIncluded ? fmt::format("{} to below {}", low, high) : fmt::format("above {}, at most {}", low, high);
+    }
+};
+
+template <typename Access>
+KeyBinding numberKey(std::string key, NumberRange range, std::string meaning, Access access)
+{
+    const MlpConfig defaults;
+    KeyBinding binding;
+    binding.doc = {std::move(key), "number", range.text(), tomlNumber(access(defaults)), std::move(meaning)};
+    binding.type = ValueType::Number;
+    binding.set = [=](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        const double number = std::get<double>(value);
+        if (!range.contains(number))
+            return fmt::format("must be {}, is {}", range.text(), number);
+        access(config) = number;
+        return {};
+    };
+    binding.toml = [=](const MlpConfig& config) { return tomlNumber(access(config)); };
+    return binding;
+}
+
+/// A key whose value is one of an enum's words.
+template <typename Enum, typename Access>
+KeyBinding wordKey(std::string key, std::vector<Enum> values, std::string meaning, Access access)
+{
+    const MlpConfig defaults;
+    std::vector<std::string_view> words;
+    std::transform(values.begin(), values.end(), std::back_inserter(words), [](Enum v) { return toString(v); });
+    const std::string range = fmt::format("{}", fmt::join(words, ", "));
+    KeyBinding binding;
+    binding.doc = {std::move(key), "text", range, quoted(toString(access(defaults))), std::move(meaning)};
+    binding.type = ValueType::Text;
+    binding.set = [=](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        const auto& word = std::get<std::string>(value);
+        const auto found = std::find(words.begin(), words.end(), word);
+        if (found == words.end())
+            return fmt::format("must be one of {}, is '{}'", range, word);
+        access(config) = values[static_cast<std::size_t>(found - words.begin())];
+        return {};
+    };
+    binding.toml = [=](const MlpConfig& config) { return quoted(toString(access(config))); };
+    return binding;
+}
+
+KeyBinding nameKey()
+{
+    KeyBinding binding;
+    binding.doc = {"name", "text", "1 to 100 printable characters", quoted(MlpConfig{}.name), "what the run is called"};
+    binding.type = ValueType::Text;
+    binding.set = [](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        const auto& name = std::get<std::string>(value);
+        const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+        if (name.empty() || name.size() > 100 || !printable)
+            return "must be 1 to 100 printable characters";
+        config.name = name;
+        return {};
+    };
+    binding.toml = [](const MlpConfig& config) { return quoted(config.name); };
+    return binding;
+}
+
+KeyBinding widthsKey()
+{
+    KeyBinding binding;
+    binding.doc = {"widths", "list of integers", fmt::format("2 to {} widths, each 1 to {}", kMostLayers + 1, kLargestDimension),
+                   fmt::format("[{}]", fmt::join(MlpConfig{}.widths, ", ")),
+                   "features before the first layer, then after each layer"};
+    binding.type = ValueType::IntegerList;
+    binding.set = [](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        const auto& widths = std::get<std::vector<std::int64_t>>(value);
+        if (widths.size() < 2 || widths.size() > kMostLayers + 1)
+            return fmt::format("must be a list of 2 to {} widths, has {}", kMostLayers + 1, widths.size());
+        for (const std::int64_t width : widths) {
+            if (width < 1 || width > kLargestDimension)
+                return fmt::format("must be widths from 1 to {}, has {}", kLargestDimension, width);
+        }
+        config.widths = widths;
+        return {};
+    };
+    binding.toml = [](const MlpConfig& config) { return fmt::format("[{}]", fmt::join(config.widths, ", ")); };
+    return binding;
+}
+
+KeyBinding biasKey()
+{
+    KeyBinding binding;
+    binding.doc = {"bias", "boolean", "true, false", "true", "whether every layer has a bias"};
+    binding.type = ValueType::Boolean;
+    binding.set = [](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        config.bias = std::get<bool>(value);
+        return {};
+    };
+    binding.toml = [](const MlpConfig& config) { return config.bias ? "true" : "false"; };
+    return binding;
+}
+
+std::string tomlList(const std::vector<std::string>& words)
+{
+    std::vector<std::string> items;
+    std::transform(words.begin(), words.end(), std::back_inserter(items), quoted);
+    return fmt::format("[{}]", fmt::join(items, ", "));
+}
+
+KeyBinding modesKey()
+{
+    const std::string all = fmt::format("{}", fmt::join(modeNames(), ", "));
+    KeyBinding binding;
+    binding.doc = {"modes", "list of text", all, tomlList(MlpConfig{}.modes), "the modes to run, in this order"};
+    binding.type = ValueType::TextList;
+    binding.set = [all](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        const auto& modes = std::get<std::vector<std::string>>(value);
+        if (modes.empty())
+            return fmt::format("must name at least one of {}", all);
+        for (auto mode = modes.begin(); mode != modes.end(); ++mode) {
+            if (std::find(modeNames().begin(), modeNames().end(), *mode) == modeNames().end())
+                return fmt::format("must name modes of {}, has '{}'", all, *mode);
+            if (std::find(modes.begin(), mode, *mode) != mode)
+                return fmt::format("must name each mode once, has '{}' twice", *mode);
+        }
+        config.modes = modes;
+        return {};
+    };
+    binding.toml = [](const MlpConfig& config) { return tomlList(config.modes); };
+    return binding;
+}
+
+std::size_t fusionPosition(std::string_view name)
+{
+    const auto& all = fusionSwitches();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const FusionSwitch& fusion) { return fusion.name == name; });
+    return static_cast<std::size_t>(found - all.begin());
+}
+
+KeyBinding fusionKey(const FusionSwitch& fusion)
+{
+    const std::string name(fusion.name);
+    KeyBinding binding;
+    binding.doc = {"fusion." + name, "boolean", "true, false", "by mode", std::string(fusion.meaning)};
+    binding.type = ValueType::Boolean;
+    binding.set = [name](MlpConfig& config, const SettingValue& value) -> BrokenRule {
+        auto& overrides = config.fusionOverrides;
+        std::erase_if(overrides, [&](const auto& entry) { return entry.first == name; });
+        const auto place = std::find_if(overrides.begin(), overrides.end(), [&](const auto& entry) {
+            return fusionPosition(entry.first) > fusionPosition(name);
+        });
+        overrides.emplace(place, name, std::get<bool>(value));
+        return {};
+    };
+    binding.toml = [name](const MlpConfig& config) -> std::string {
+        for (const auto& [key, on] : config.fusionOverrides) {
+            if (key == name)
+                return on ? "true" : "false";
+        }
+        return {};
+    };
+    return binding;
+}
+
+std::vector<KeyBinding> makeBindings()
+{
+    const NumberRange fraction{0, 1, true};
+    const NumberRange positive{0, 1000, false};
+    std::vector<KeyBinding> keys{
+        nameKey(),
+        widthsKey(),
+        biasKey(),
+        wordKey<Activation>("activation", {Activation::Relu, Activation::Gelu, Activation::None},
+                            "between layers; none after the last", [](auto& c) -> auto& { return c.activation; }),
+        integerKey("batch", 1, kLargestDimension, "rows of a batch", [](auto& c) -> auto& { return c.batch; }),
+        integerKey("steps", 1, 1'000'000, "training steps that are measured", [](auto& c) -> auto& { return c.steps; }),
+        integerKey("warmup", 0, 1'000'000, "training steps before them, marked as warm-up",
+                   [](auto& c) -> auto& { return c.warmup; }),
+        wordKey<Loss>("loss", {Loss::MeanSquaredError, Loss::SoftmaxCrossEntropy},
+                      "what training lowers; the teacher network's outputs or their largest class are the targets",
+                      [](auto& c) -> auto& { return c.loss; }),
+        integerKey("seed", 0, std::numeric_limits<std::int64_t>::max(), "of the teacher, the data and the initial weights",
+                   [](auto& c) -> auto& { return c.seed; }),
+        integerKey("dataset_batches", 1, 4096, "distinct batches that the teacher makes, used in turn",
+                   [](auto& c) -> auto& { return c.datasetBatches; }),
+        modesKey(),
+        wordKey<OptimizerKind>("optimizer.kind", {OptimizerKind::Adam, OptimizerKind::Sgd},
+                               "both keep fp32 master weights", [](auto& c) -> auto& { return c.optimizer.kind; }),
+        numberKey("optimizer.learning_rate", positive, "size of an update",
+                  [](auto& c) -> auto& { return c.optimizer.learningRate; }),
+        numberKey("optimizer.momentum", fraction, "sgd only", [](auto& c) -> auto& { return c.optimizer.momentum; }),
+        numberKey("optimizer.beta1", fraction, "adam only: decay of the mean gradient",
+                  [](auto& c) -> auto& { return c.optimizer.beta1; }),
+        numberKey("optimizer.beta2", fraction, "adam only: decay of the mean squared gradient",
+                  [](auto& c) -> auto& { return c.optimizer.beta2; }),
+        numberKey("optimizer.epsilon", NumberRange{0, 1, false}, "adam only: keeps the division finite",
+                  [](auto& c) -> auto& { return c.optimizer.epsilon; }),
+        wordKey<RecipeKind>("recipe.kind", {RecipeKind::Tensorwise, RecipeKind::Delayed}, "how fp8 scales are chosen",
+                            [](auto& c) -> auto& { return c.recipe.kind; }),
+        integerKey("recipe.history_length", 1, 65'536, "delayed only: steps whose amaxes decide the scale",
+                   [](auto& c) -> auto& { return c.recipe.historyLength; }),
+        integerKey("recipe.margin", 0, 16, "delayed only: the scale is divided by 2^margin",
+                   [](auto& c) -> auto& { return c.recipe.margin; }),
+    };
+    for (const FusionSwitch& fusion : fusionSwitches())
+        keys.push_back(fusionKey(fusion));
+    return keys;
+}
+
+}  // namespace
+
+const std::vector<KeyBinding>& keyBindings()
+{
+    static const std::vector<KeyBinding> bindings = makeBindings();
+    return bindings;
+}
+
+const KeyBinding* findKey(std::string_view key)
+{
+    for (const KeyBinding& binding : keyBindings()) {
+        if (binding.doc.key == key)
+            return &binding;
+    }
+    return nullptr;
+}
+
+const std::vector<ConfigKey>& configKeys()
+{
+    static const std::vector<ConfigKey> keys = [] {
+        std::vector<ConfigKey> docs;
+        for (const KeyBinding& binding : keyBindings())
+            docs.push_back(binding.doc);
+        return docs;
+    }();
+    return keys;
+}
+
+std::string_view describe(ValueType type)
+{
+    switch (type) {
+    case ValueType::Boolean: return "true or false";
+    case ValueType::Integer: return "an integer";
+    case ValueType::Number: return "a number";
+    case ValueType::Text: return "text in quotes";
+    case ValueType::IntegerList: return "a list of integers";
+    case ValueType::TextList: return "a list of text";
+    }
+    return "?";
+}
+
+std::optional<BrokenRelation> brokenRelation(const MlpConfig& config)
+{
+    if (config.loss == Loss::SoftmaxCrossEntropy && config.widths.back() < 2)
+        return BrokenRelation{"widths", "must end with 2 classes or more for the loss softmax_cross_entropy"};
+    return {};
+}
+
+}  // namespace fp8scope::plan

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fusion as rewriting: each pass takes a plan and gives one with fewer kernels and the same results. One file a pass.
+// A pass works on ops and tensors only; derived facts and memory are filled in after the last one.
+#pragma once
+
+#include "engine/plan/step_plan.h"
+
+namespace fp8scope::plan {
+
+/// GEMM, BiasAdd -> GEMM with a bias epilogue. (The sum is rounded once instead of twice.)
+[[nodiscard]] StepPlan fuseBiasEpilogue(StepPlan);
+
+/// Abs, MaxReduce -> Amax; the scalar chain and the reciprocal -> ScaleFromAmax; ToF32, MulScale, Clamp, ToFp8 -> Cast.
+[[nodiscard]] StepPlan fuseCastChain(StepPlan);
+
+/// Cast and Transpose -> CastTranspose at the tensor's first cast of the step; later casts of the tensor use its results. With
+/// the delayed recipe the pass finds the amax as well. Needs fuseCastChain.
+[[nodiscard]] StepPlan fuseCastTranspose(StepPlan);
+
+/// BiasGrad of a dy that is cast with transpose -> CastTransposeDbias. Needs fuseCastTranspose.
+[[nodiscard]] StepPlan fuseDbiasCastTranspose(StepPlan);
+
+/// Tensorwise: ActForward, Amax -> ActAmax (needs fuseCastChain). Delayed: ActForward, CastTranspose -> ActCastTranspose, and
+/// the bf16 activation is not kept (needs fuseCastTranspose).
+[[nodiscard]] StepPlan fuseActCast(StepPlan);
+
+/// All passes that plan.settings.fusions asks for, in order, then without the tensors that nothing uses any more.
+[[nodiscard]] StepPlan applyFusions(StepPlan);
+
+}  // namespace fp8scope::plan

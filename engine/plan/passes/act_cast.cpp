@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The activation also starts the quantization of its result. Tensorwise scales need the whole tensor's amax first, so only that
+// is fused; delayed scales are known before, so cast and transpose are fused as well and the bf16 result is never written.
+#include "engine/plan/passes.h"
+#include "engine/plan/passes/rewrite.h"
+
+namespace fp8scope::plan {
+namespace {
+
+std::string siblingName(const Op& op, std::string_view what) { return op.name.substr(0, op.name.rfind('.') + 1).append(what); }
+
+class ActCast {
+public:
+    explicit ActCast(StepPlan& plan) : m_plan(plan), m_flow(plan), m_erased(plan.ops.size(), false) {}
+
+    void run()
+    {
+        const bool delayed = m_plan.config.recipe.kind == RecipeKind::Delayed;
+        for (Op& op : m_plan.ops) {
+            if (op.kind != OpKind::ActForward)
+                continue;
+            if (delayed)
+                fuseCastTranspose(op);
+            else
+                fuseAmax(op);
+        }
+        eraseOps(m_plan, m_erased);
+    }
+
+private:
+    void fuseAmax(Op& activation)
+    {
+        for (const int reader : m_flow.readers(activation.outputs[0])) {
+            const auto r = static_cast<std::size_t>(reader);
+            if (m_plan.ops[r].kind != OpKind::Amax)
+                continue;
+            activation.kind = OpKind::ActAmax;
+            activation.name = siblingName(activation, "act_amax");
+            activation.outputs.push_back(m_plan.ops[r].outputs[0]);
+            m_erased[r] = true;
+            return;
+        }
+    }
+
+    void fuseCastTranspose(Op& activation)
+    {
+        const int reader = m_flow.soleReader(m_plan, activation.outputs[0], OpKind::CastTranspose);
+        if (reader < 0)
+            return;  // a bf16 layer follows
+        const Op& cast = m_plan.ops[static_cast<std::size_t>(reader)];
+        activation.kind = OpKind::ActCastTranspose;
+        activation.name = siblingName(activation, "act_cast_transpose");
+        activation.inputs.push_back(cast.inputs[1]);
+        activation.outputs = cast.outputs;
+        activation.fp8Type = cast.fp8Type;
+        activation.quantized = cast.quantized;
+        m_plan.quantized[static_cast<std::size_t>(cast.quantized)].source = TensorId::none();
+        m_erased[static_cast<std::size_t>(reader)] = true;
+    }
+
+    StepPlan& m_plan;
+    Dataflow m_flow;
+    std::vector<bool> m_erased;
+};
+
+}  // namespace
+
+StepPlan fuseActCast(StepPlan plan)
+{
+    ActCast(plan).run();
+    return plan;
+}
+
+}  // namespace fp8scope::plan

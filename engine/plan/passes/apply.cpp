@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The order of the passes: each works on what the earlier ones made.
+#include "engine/plan/passes.h"
+#include "engine/plan/passes/rewrite.h"
+
+#include <array>
+#include <utility>
+
+namespace fp8scope::plan {
+
+StepPlan applyFusions(StepPlan plan)
+{
+    using Pass = StepPlan (*)(StepPlan);
+    constexpr std::array<std::pair<bool Fusions::*, Pass>, 5> kPasses{{
+        {&Fusions::biasEpilogue, fuseBiasEpilogue},
+        {&Fusions::castChain, fuseCastChain},
+        {&Fusions::castTranspose, fuseCastTranspose},
+        {&Fusions::dbiasCastTranspose, fuseDbiasCastTranspose},
+        {&Fusions::actCast, fuseActCast},
+    }};
+    for (const auto& [wanted, pass] : kPasses) {
+        if (plan.settings.fusions.*wanted)
+            plan = pass(std::move(plan));
+    }
+    eraseUnusedTensors(plan);
+    return plan;
+}
+
+}  // namespace fp8scope::plan

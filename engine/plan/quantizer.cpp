@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+// The eager kernels of a quantization, one op each. Formulas and launches: resources/help/recipes.md.
+#include "engine/plan/quantizer.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace fp8scope::plan {
+namespace {
+
+constexpr double kAmaxFloor = 1e-12;  // torchao's EPS: keeps the scale of an all-zero tensor finite
+
+constexpr std::array kOperands{Operand::X, Operand::W, Operand::Dy};
+
+std::string_view word(Operand operand)
+{
+    switch (operand) {
+    case Operand::X: return "x";
+    case Operand::W: return "w";
+    case Operand::Dy: return "dy";
+    }
+    return "?";
+}
+
+/// Gradients need e5m2's range; activations and weights e4m3's precision.
+DType formatOf(Operand operand) { return operand == Operand::Dy ? DType::E5m2 : DType::E4m3; }
+
+std::int64_t elementsOf(const StepPlan& plan, const LayerPlan& layer, Operand operand)
+{
+    switch (operand) {
+    case Operand::X: return plan.config.batch * layer.inFeatures;
+    case Operand::W: return layer.outFeatures * layer.inFeatures;
+    case Operand::Dy: return plan.config.batch * layer.outFeatures;
+    }
+    return 0;
+}
+
+}  // namespace
+
+std::string_view phaseWord(Phase phase)
+{
+    switch (phase) {
+    case Phase::Forward: return "fwd";
+    case Phase::Dgrad: return "dgrad";
+    case Phase::Wgrad: return "wgrad";
+    default: return toString(phase);
+    }
+}
+
+Quantizer::Quantizer(PlanWriter& writer)
+    : m_writer(writer), m_plan(writer.plan()), m_delayed(m_plan.config.recipe.kind == RecipeKind::Delayed)
+{
+    for (std::size_t l = 0; l < m_plan.layers.size(); ++l) {
+        const LayerPlan& layer = m_plan.layers[l];
+        m_firstIndex.push_back(m_plan.quantized.size());
+        if (!layer.fp8)
+            continue;
+        for (const Operand operand : kOperands) {
+            QuantizedTensor& entry = m_plan.quantized.emplace_back();
+            entry.name = fmt::format("{}.{}", layer.name, word(operand));
+            entry.layer = static_cast<int>(l);
+            entry.format = formatOf(operand);
+            entry.elements = elementsOf(m_plan, layer, operand);
+        }
+    }
+    if (m_delayed && !m_plan.quantized.empty())
+        addBulkState();
+}
+
+void Quantizer::addBulkState()
+{
+    const auto count = static_cast<std::int64_t>(m_plan.quantized.size());
+    const auto bulk = [&](const char* name, std::int64_t rows, std::int64_t cols, float initial) {
+        return m_writer.add({.name = name, .type = DType::F32, .rows = rows, .cols = cols, .cls = TensorClass::Scale,
+                             .persistent = true, .initialValue = initial});
+    };
+    m_staging = bulk("delayed.amax", 1, count, 0);
+    m_history = bulk("delayed.history", count, m_plan.config.recipe.historyLength, 0);
+    m_scales = bulk("delayed.scale", 1, count, 1);
+    m_scaleInvs = bulk("delayed.scale_inv", 1, count, 1);
+    for (std::size_t i = 0; i < m_plan.quantized.size(); ++i) {
+        QuantizedTensor& entry = m_plan.quantized[i];
+        const auto slot = [&](TensorId parent, const char* what) {
+            return m_writer.add({.name = fmt::format("{}.{}", entry.name, what), .type = DType::F32, .cls = TensorClass::Scale,
+                                 .layer = entry.layer, .persistent = true, .viewOf = parent, .viewBytes = i * sizeof(float)});
+        };
+        entry.amax = slot(m_staging, "amax");
+        entry.scale = slot(m_scales, "scale");
+        entry.scaleInv = slot(m_scaleInvs, "scale_inv");
+    }
+}
+
+QuantizedValue Quantizer::quantize(const CastSite& site, TensorId source)
+{
+    const std::size_t index = m_firstIndex[static_cast<std::size_t>(site.layer)] + static_cast<std::size_t>(site.operand);
+    const bool first = !m_plan.quantized[index].source.valid();
+    const DType format = m_plan.quantized[index].format;
+    m_plan.quantized[index].source = source;
+    TensorId scale = m_plan.quantized[index].scale;
+    if (!m_delayed) {
+        const TensorId amax = scalar(site, "amax", DType::F32);
+        findAmax(site, source, amax);
+        scale = scaleFromAmax(site, amax, format);
+        if (first) {
+            m_plan.quantized[index].amax = amax;
+            m_plan.quantized[index].scale = scale;
+        }
+    } else if (first) {
+        findAmax(site, source, m_plan.quantized[index].amax);  // for the next steps; this one uses the scale it has
+    }
+    const TensorId q = castChain(site, source, scale, format, first ? static_cast<int>(index) : -1);
+    return {q, scale, index, first};
+}
+
+void Quantizer::findAmax(const CastSite& site, TensorId source, TensorId amax)
+{
+    const std::int64_t rows = m_plan.tensor(source).rows, cols = m_plan.tensor(source).cols;
+    const TensorId magnitude = matrix(site, "abs", DType::Bf16, TensorClass::Workspace, rows, cols);
+    append(OpKind::Abs, site, "abs", source, magnitude);
+    append(OpKind::MaxReduce, site, "max", magnitude, amax);
+}
+
+/// scale = fp8Max / max(amax, 1e-12) in fp64, as PyTorch computes `number / tensor`: reciprocal, then multiply.
+TensorId Quantizer::scaleFromAmax(const CastSite& site, TensorId amax, DType format)
+{
+    const TensorId wide = scalar(site, "amax_f64", DType::F64);
+    append(OpKind::ScalarToF64, site, "amax_to_f64", amax, wide).fp8Type = format;
+    const TensorId floored = scalar(site, "amax_floored", DType::F64);
+    append(OpKind::ScalarClampMin, site, "amax_clamp_min", wide, floored).constant = kAmaxFloor;
+    const TensorId reciprocal = scalar(site, "amax_reciprocal", DType::F64);
+    append(OpKind::ScalarReciprocal, site, "amax_reciprocal", floored, reciprocal);
+    const TensorId wideScale = scalar(site, "scale_f64", DType::F64);
+    append(OpKind::ScalarMul, site, "scale_mul", reciprocal, wideScale).constant = static_cast<double>(fp8Max(format));
+    const TensorId scale = scalar(site, "scale", DType::F32);
+    append(OpKind::ScalarToF32, site, "scale_to_f32", wideScale, scale).fp8Type = format;
+    return scale;
+}
+
+TensorId Quantizer::castChain(const CastSite& site, TensorId source, TensorId scale, DType format, int statistics)
+{
+    const std::int64_t rows = m_plan.tensor(source).rows, cols = m_plan.tensor(source).cols;
+    const TensorId wide = matrix(site, "f32", DType::F32, TensorClass::Workspace, rows, cols);
+    append(OpKind::ToF32, site, "to_f32", source, wide);
+    const TensorId scaled = matrix(site, "scaled", DType::F32, TensorClass::Workspace, rows, cols);
+    append(OpKind::MulScale, site, "mul_scale", wide, scaled).inputs.push_back(scale);
+    const TensorId clamped = matrix(site, "clamped", DType::F32, TensorClass::Workspace, rows, cols);
+    Op& clamp = append(OpKind::Clamp, site, "clamp", scaled, clamped);
+    clamp.constant = static_cast<double>(fp8Max(format));
+    clamp.fp8Type = format;
+    clamp.quantized = statistics;
+    const TensorId q = matrix(site, "q", format, TensorClass::Fp8Copy, rows, cols);
+    Op& toFp8 = append(OpKind::ToFp8, site, "to_fp8", clamped, q);
+    toFp8.fp8Type = format;
+    toFp8.quantized = statistics;
+    return q;
+}
+
+TensorId Quantizer::transpose(const CastSite& site, TensorId q)
+{
+    const Tensor source = m_plan.tensor(q);
+    const TensorId transposed = matrix(site, "qt", source.type, TensorClass::Transpose, source.cols, source.rows);
+    append(OpKind::Transpose, site, "transpose", q, transposed).fp8Type = source.type;
+    return transposed;
+}
+
+GemmOperand Quantizer::operand(const CastSite& site, const QuantizedValue& value, TensorId tensor)
+{
+    if (m_delayed)
+        return {tensor, m_plan.quantized[value.index].scaleInv};
+    const TensorId scaleInv = scalar(site, "scale_inv", DType::F32);
+    append(OpKind::ScalarReciprocal, site, "scale_inv", value.scale, scaleInv);
+    if (value.first)
+        m_plan.quantized[value.index].scaleInv = scaleInv;
+    return {tensor, scaleInv};
+}
+
+void Quantizer::finishStep()
+{
+    if (!m_staging.valid())
+        return;
+    Op& update = m_writer.append(OpKind::DelayedScaleUpdate, "delayed_scale_update", Phase::Other, -1, {m_staging, m_history},
+                                 {m_scales, m_scaleInvs, m_history, m_staging});
+    update.constant = std::ldexp(1.0, m_plan.config.recipe.margin);
+}
+
+TensorId Quantizer::scalar(const CastSite& site, std::string_view what, DType type)
+{
+    return matrix(site, what, type, TensorClass::Scale, 1, 1);
+}
+
+TensorId Quantizer::matrix(const CastSite& site, std::string_view what, DType type, TensorClass cls, std::int64_t rows,
+                           std::int64_t cols)
+{
+    return m_writer.add({.name = fmt::format("layer{}.{}.{}.{}", site.layer, phaseWord(site.phase), word(site.operand), what),
+                         .type = type, .rows = rows, .cols = cols, .cls = cls, .layer = site.layer});
+}
+
+Op& Quantizer::append(OpKind kind, const CastSite& site, std::string_view verb, TensorId input, TensorId output)
+{
+    return m_writer.append(kind, fmt::format("layer{}.{}.{}_{}", site.layer, phaseWord(site.phase), verb, word(site.operand)),
+                           site.phase, site.layer, {input}, {output});
+}
+
+}  // namespace fp8scope::plan

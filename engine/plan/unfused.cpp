@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emits the ops of one training step in order: batch, forward, loss, backward (dgrad before wgrad, last layer first),
+// optimizer, delayed scale update.
+#include "engine/plan/unfused.h"
+
+#include "engine/plan/quantizer.h"
+
+#include <fmt/format.h>
+
+namespace fp8scope::plan {
+namespace {
+
+/// The tensors of one layer: y = act(z), z = x W^T + b; dy is the gradient of z.
+struct LayerTensors {
+    TensorId x, z, dy;
+    TensorId w, dw, b, db;
+    std::vector<TensorId> updated;  ///< outputs of the layer's OptimizerStep
+};
+
+class StepBuilder {
+public:
+    StepBuilder(StepPlan& plan, PlanWriter& writer) : m_plan(plan), m_writer(writer), m_quantizer(writer) {}
+
+    void build()
+    {
+        m_layers.resize(m_plan.layers.size());
+        for (int l = 0; l < layerCount(); ++l)
+            addParameters(l);
+        loadBatch();
+        for (int l = 0; l < layerCount(); ++l)
+            forward(l);
+        loss();
+        for (int l = layerCount() - 1; l >= 0; --l)
+            backward(l);
+        for (int l = 0; l < layerCount(); ++l)
+            optimizerStep(l);
+        m_quantizer.finishStep();
+    }
+
+private:
+    [[nodiscard]] int layerCount() const { return static_cast<int>(m_plan.layers.size()); }
+    [[nodiscard]] LayerPlan& layer(int l) { return m_plan.layers[static_cast<std::size_t>(l)]; }
+    [[nodiscard]] LayerTensors& tensors(int l) { return m_layers[static_cast<std::size_t>(l)]; }
+    [[nodiscard]] bool fp8(int l) { return layer(l).fp8; }
+    [[nodiscard]] bool activated(int l) const
+    {
+        return l + 1 < layerCount() && m_plan.config.activation != Activation::None;
+    }
+
+    static std::string opName(int l, Phase phase, std::string_view what)
+    {
+        return fmt::format("layer{}.{}.{}", l, phaseWord(phase), what);
+    }
+
+    TensorId matrix(int l, std::string_view what, DType type, std::int64_t rows, std::int64_t cols, TensorClass cls)
+    {
+        return m_writer.add({.name = fmt::format("layer{}.{}", l, what), .type = type, .rows = rows, .cols = cols, .cls = cls,
+                             .layer = l, .persistent = cls == TensorClass::Weight || cls == TensorClass::Master ||
+                                                       cls == TensorClass::OptimizerState});
+    }
+
+    TensorId addParameter(int l, const std::string& name, std::int64_t rows, std::int64_t cols)
+    {
+        auto& updated = tensors(l).updated;
+        const TensorId parameter = matrix(l, name, DType::Bf16, rows, cols, TensorClass::Weight);
+        updated.push_back(parameter);
+        updated.push_back(matrix(l, name + ".master", DType::F32, rows, cols, TensorClass::Master));
+        const bool adam = m_plan.config.optimizer.kind == OptimizerKind::Adam;
+        for (const char* state : adam ? std::vector{"mean", "variance"} : std::vector{"momentum"})
+            updated.push_back(matrix(l, name + '.' + state, DType::F32, rows, cols, TensorClass::OptimizerState));
+        return parameter;
+    }
+
+    void addParameters(int l)
+    {
+        tensors(l).w = layer(l).weight = addParameter(l, "w", layer(l).outFeatures, layer(l).inFeatures);
+        if (m_plan.config.bias)
+            tensors(l).b = layer(l).bias = addParameter(l, "b", 1, layer(l).outFeatures);
+        tensors(l).updated.push_back(matrix(l, "step", DType::F32, 1, 1, TensorClass::OptimizerState));
+    }
+
+    void loadBatch()
+    {
+        const std::int64_t batch = m_plan.config.batch;
+        const bool classes = m_plan.config.loss == Loss::SoftmaxCrossEntropy;
+        m_plan.input = matrix(0, "x", DType::Bf16, batch, layer(0).inFeatures, TensorClass::Input);
+        m_plan.target = m_writer.add({.name = "target", .type = classes ? DType::I32 : DType::F32, .rows = batch,
+                                      .cols = classes ? 1 : layer(layerCount() - 1).outFeatures, .cls = TensorClass::Input});
+        m_writer.append(OpKind::LoadBatch, "load_batch", Phase::Other, -1, {}, {m_plan.input, m_plan.target});
+        tensors(0).x = m_plan.input;
+    }
+
+    void forward(int l)
+    {
+        LayerTensors& t = tensors(l);
+        t.z = matrix(l, "z", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
+        emitGemm(l, Phase::Forward, forwardCall(l));
+        if (t.b.valid())
+            m_writer.append(OpKind::BiasAdd, opName(l, Phase::Forward, "bias_add"), Phase::Forward, l, {t.z, t.b}, {t.z});
+        if (l + 1 == layerCount()) {
+            m_plan.prediction = t.z;
+            return;
+        }
+        tensors(l + 1).x = t.z;
+        if (!activated(l))
+            return;
+        const TensorId a = matrix(l + 1, "x", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
+        m_writer.append(OpKind::ActForward, opName(l, Phase::Forward, "act"), Phase::Forward, l, {t.z}, {a});
+        tensors(l + 1).x = a;
+    }
+
+    GemmCall forwardCall(int l)
+    {
+        const LayerTensors& t = tensors(l);
+        if (!fp8(l))
+            return gemmTn(m_plan, {t.x, {}}, {t.w, {}}, t.z);
+        const CastSite atX{l, Phase::Forward, Operand::X}, atW{l, Phase::Forward, Operand::W};
+        const QuantizedValue x = m_quantizer.quantize(atX, t.x);
+        const QuantizedValue w = m_quantizer.quantize(atW, t.w);
+        const GemmOperand xOperand = m_quantizer.operand(atX, x, x.q);
+        const GemmOperand wOperand = m_quantizer.operand(atW, w, w.q);
+        GemmCall call = gemmTn(m_plan, xOperand, wOperand, t.z);
+        call.fastAccumulation = true;  // as torchao and Transformer Engine: outputs fast, gradients exact
+        return call;
+    }
+
+    void loss()
+    {
+        LayerTensors& last = tensors(layerCount() - 1);
+        last.dy = gradient(layerCount() - 1, "dy", m_plan.config.batch, layer(layerCount() - 1).outFeatures);
+        m_plan.loss = m_writer.add({.name = "loss", .type = DType::F32, .cls = TensorClass::Workspace});
+        m_writer.append(OpKind::Loss, "loss", Phase::Other, -1, {m_plan.prediction, m_plan.target}, {last.dy, m_plan.loss});
+    }
+
+    TensorId gradient(int l, std::string_view what, std::int64_t rows, std::int64_t cols)
+    {
+        return matrix(l, what, DType::Bf16, rows, cols, TensorClass::Gradient);
+    }
+
+    void backward(int l)
+    {
+        if (l > 0)
+            inputGradient(l);
+        LayerTensors& t = tensors(l);
+        t.dw = gradient(l, "dw", layer(l).outFeatures, layer(l).inFeatures);
+        emitGemm(l, Phase::Wgrad, wgradCall(l));
+        if (t.b.valid()) {
+            t.db = matrix(l, "db", DType::F32, 1, layer(l).outFeatures, TensorClass::Gradient);
+            m_writer.append(OpKind::BiasGrad, opName(l, Phase::Wgrad, "bias_grad"), Phase::Wgrad, l, {t.dy}, {t.db});
+        }
+        if (l > 0 && activated(l - 1)) {
+            LayerTensors& previous = tensors(l - 1);
+            const TensorId da = previous.dy;
+            previous.dy = gradient(l - 1, "dy", m_plan.config.batch, layer(l - 1).outFeatures);
+            m_writer.append(OpKind::ActBackward, opName(l - 1, Phase::Dgrad, "act_grad"), Phase::Dgrad, l - 1,
+                            {da, previous.z}, {previous.dy});
+        }
+    }
+
+    /// The gradient of the layer's input, which is the previous layer's dy once its activation is undone.
+    void inputGradient(int l)
+    {
+        const char* name = activated(l - 1) ? "da" : "dy";
+        tensors(l - 1).dy = gradient(l - 1, name, m_plan.config.batch, layer(l).inFeatures);
+        emitGemm(l, Phase::Dgrad, dgradCall(l));
+    }
+
+    GemmCall dgradCall(int l)
+    {
+        const LayerTensors& t = tensors(l);
+        const TensorId dx = tensors(l - 1).dy;
+        if (!fp8(l))
+            return gemmNn(m_plan, {t.dy, {}}, {t.w, {}}, dx);
+        const CastSite atDy{l, Phase::Dgrad, Operand::Dy}, atW{l, Phase::Dgrad, Operand::W};
+        const QuantizedValue dy = m_quantizer.quantize(atDy, t.dy);
+        const QuantizedValue w = m_quantizer.quantize(atW, t.w);
+        const TensorId wTransposed = m_quantizer.transpose(atW, w.q);
+        const GemmOperand dyOperand = m_quantizer.operand(atDy, dy, dy.q);
+        const GemmOperand wOperand = m_quantizer.operand(atW, w, wTransposed);
+        return gemmTn(m_plan, dyOperand, wOperand, dx);
+    }
+
+    GemmCall wgradCall(int l)
+    {
+        const LayerTensors& t = tensors(l);
+        if (!fp8(l))
+            return gemmNt(m_plan, {t.dy, {}}, {t.x, {}}, t.dw);
+        const CastSite atDy{l, Phase::Wgrad, Operand::Dy}, atX{l, Phase::Wgrad, Operand::X};
+        const QuantizedValue dy = m_quantizer.quantize(atDy, t.dy);
+        const QuantizedValue x = m_quantizer.quantize(atX, t.x);
+        const TensorId dyTransposed = m_quantizer.transpose(atDy, dy.q);
+        const TensorId xTransposed = m_quantizer.transpose(atX, x.q);
+        const GemmOperand dyOperand = m_quantizer.operand(atDy, dy, dyTransposed);
+        const GemmOperand xOperand = m_quantizer.operand(atX, x, xTransposed);
+        return gemmTn(m_plan, dyOperand, xOperand, t.dw);
+    }
+
+    void emitGemm(int l, Phase phase, const GemmCall& call)
+    {
+        m_writer.append(OpKind::Gemm, opName(l, phase, "gemm"), phase, l, gemmInputs(call), {call.dTensor}).gemm = call;
+    }
+
+    void optimizerStep(int l)
+    {
+        LayerTensors& t = tensors(l);
+        std::vector<TensorId> gradients{t.dw};
+        if (t.db.valid())
+            gradients.push_back(t.db);
+        m_writer.append(OpKind::OptimizerStep, fmt::format("layer{}.optimizer", l), Phase::Optimizer, l, std::move(gradients),
+                        std::move(t.updated));
+    }
+
+    StepPlan& m_plan;
+    PlanWriter& m_writer;
+    Quantizer m_quantizer;
+    std::vector<LayerTensors> m_layers;
+};
+
+}  // namespace
+
+std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t batch)
+{
+    constexpr std::int64_t kMultiple = 16;  // bytes of alignment over one byte an element; the batch is wgrad's k
+    if (outFeatures % kMultiple != 0)
+        return fmt::format("out features {} is not a multiple of {}", outFeatures, kMultiple);
+    if (inFeatures % kMultiple != 0)
+        return fmt::format("in features {} is not a multiple of {}", inFeatures, kMultiple);
+    if (batch % kMultiple != 0)
+        return fmt::format("batch {} is not a multiple of {}", batch, kMultiple);
+    return {};
+}
+
+StepPlan buildUnfused(const MlpConfig& config, const ModeSettings& settings)
+{
+    StepPlan plan;
+    plan.config = config;
+    plan.settings = settings;
+    for (std::size_t l = 0; l + 1 < config.widths.size(); ++l) {
+        LayerPlan& layer = plan.layers.emplace_back();
+        layer.name = fmt::format("layer{}", l);
+        layer.inFeatures = config.widths[l];
+        layer.outFeatures = config.widths[l + 1];
+        if (settings.fp8)
+            layer.reason = fp8Obstacle(layer.inFeatures, layer.outFeatures, config.batch);
+        layer.fp8 = settings.fp8 && layer.reason.empty();
+    }
+    PlanWriter writer(plan);
+    StepBuilder(plan, writer).build();
+    return plan;
+}
+
+}  // namespace fp8scope::plan
