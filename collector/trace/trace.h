@@ -4,6 +4,7 @@
 // readers may index without checks.
 #pragma once
 
+#include "collector/trace/column.h"
 #include "collector/trace/ids.h"
 #include "collector/trace/words.h"
 
@@ -146,14 +147,14 @@ struct Diagnostic {
 
 /// The slices of one track, sorted by start (then longer first). Optional columns are empty or of size().
 struct SliceColumns {
-    std::vector<std::int64_t> startNs;
-    std::vector<std::int64_t> durNs;
-    std::vector<NameId> name;
-    std::vector<OpId> op;
-    std::vector<std::uint64_t> correlation;    ///< optional; 0 is "none"
-    std::vector<LaunchShapeId> launchShape;    ///< optional; kernel tracks
-    std::vector<std::uint64_t> bytes;          ///< optional; copies
-    std::vector<std::uint8_t> lane;            ///< optional; absent when nothing overlaps; saturates at 255
+    Column<std::int64_t> startNs;
+    Column<std::int64_t> durNs;
+    Column<NameId> name;
+    Column<OpId> op;
+    Column<std::uint64_t> correlation;    ///< optional; 0 is "none"
+    Column<LaunchShapeId> launchShape;    ///< optional; kernel tracks
+    Column<std::uint64_t> bytes;          ///< optional; copies
+    Column<std::uint8_t> lane;            ///< optional; absent when nothing overlaps; saturates at 255
 
     [[nodiscard]] std::size_t size() const { return startNs.size(); }
     [[nodiscard]] std::int64_t endNs(std::size_t i) const { return startNs[i] + durNs[i]; }
@@ -199,5 +200,7 @@ struct Trace {
 
 /// Sorts each track's slices and gives overlapping ones lanes (the first free one); what every source of a Trace calls last.
 void finishTracks(Trace& trace);
+/// The same for one track.
+void finishTrack(Track& track);
 
 }  // namespace fp8scope

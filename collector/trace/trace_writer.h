@@ -2,6 +2,7 @@
 // Writes a `.fp8trace` file: one SQLite database, slices in compressed column blocks (schema: resources/help/trace-format.md).
 #pragma once
 
+#include "collector/trace/slice_record.h"
 #include "collector/trace/trace.h"
 
 #include <cstdint>
@@ -13,24 +14,13 @@
 
 namespace fp8scope {
 
-/// One slice on its way into a file.
-struct SliceRecord {
-    std::int64_t startNs = 0;
-    std::int64_t durNs = 0;
-    NameId name;
-    OpId op;
-    std::uint64_t correlation = 0;
-    LaunchShapeId launchShape;
-    std::uint64_t bytes = 0;
-};
-
 /// The only way a trace file comes to be. Not thread-safe; one writer a file, enforced by a lock held until it is destroyed.
 /// Memory is bounded: a track's buffer is written as a block when it holds kBlockSlices. Everything before the last flush()
 /// survives a kill or a power cut; the file is marked incomplete until close().
 /// Every method throws fp8scope::Error when the disk is full or the file cannot be written; what was flushed stays readable.
 class TraceWriter {
 public:
-    static constexpr std::size_t kBlockSlices = 65536;
+    static constexpr std::size_t kBlockSlices = kMaxBlockSlices;
 
     enum class IfExists { Refuse, Replace };
 
