@@ -233,6 +233,14 @@ KernelTime kernelOf(const Trace& trace, std::span<Cell*> cells, std::size_t step
     return kernel;
 }
 
+void listOps(const Measured& measured, Breakdown& b)
+{
+    for (const Cell& cell : measured.cells)
+        b.ops.push_back({cell.name, cell.op, cell.kind.role, cell.kind.family,
+                         static_cast<double>(cell.durations.size()) / static_cast<double>(measured.steps),
+                         cell.exposedNs, cell.busyNs, cell.slowest});
+}
+
 void sumKernels(const Trace& trace, Measured& measured, Breakdown& b)
 {
     std::vector<Cell*> byName;
@@ -311,6 +319,7 @@ Breakdown breakdown(const Trace& trace, RunId run, StepLimit limit)
     apportionOver(b.stepNs, measured);
     sumFamilies(trace, measured, b);
     sumLayers(trace, measured, b);
+    listOps(measured, b);
     sumKernels(trace, measured, b);
     setRatios(trace, measured, b);
     return b;

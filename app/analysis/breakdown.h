@@ -64,6 +64,17 @@ struct KernelTime {
     SliceRef slowest;
 };
 
+/// One op (or one kernel name without an op) of a run, per step: the finest cells, of which all other tables are sums.
+struct OpTime {
+    NameId name;
+    OpId op;
+    Role role = Role::Other;
+    Family family = Family::Unknown;
+    double countPerStep = 0;
+    std::int64_t exposedNs = 0, busyNs = 0;  ///< per step
+    SliceRef slowest;
+};
+
 /// A run's typical step. Shares come from the middle half of the used steps by duration; they are apportioned over the median
 /// step, so all exposed times add up to `stepNs` exactly: families, [phase][family] of the layers, and kernels + idle.
 struct Breakdown {
@@ -77,6 +88,7 @@ struct Breakdown {
     std::array<std::int64_t, kPhaseCount> phaseNs{};  ///< exposed; idle counts to Phase::Other
     std::vector<LayerTime> layers;    ///< by layer index, the layerless last
     std::vector<KernelTime> kernels;  ///< by exposed time, largest first
+    std::vector<OpTime> ops;          ///< in the order of first appearance; exposed times and idle add up to stepNs
     double gemmFlopsPerSecond = 0;    ///< FLOPs of all GEMMs over their busy time
     double stepFlops = 0;             ///< GEMM FLOPs of a step
     double quantizationTax = 0;       ///< exposed Quantization / step
