@@ -33,15 +33,15 @@ struct RunProgress {
 struct RunOutcome {
     bool complete = false;
     bool cancelled = false;
-    std::string message;   ///< one sentence for the user when not complete
+    std::string message;  ///< one sentence for the user when not complete
     std::vector<std::string> modesDone;
     std::uint64_t stepsRecorded = 0;
     std::uint64_t slices = 0;
 };
 
-/// Runs all modes in turn, each in a child process (`fp8scope engine-worker`), into one trace. Refuses before starting, by Error,
-/// what cannot work: memory, output file. A killed child, a cancel or a full disk ends the run with what was recorded kept, and
-/// says so in the outcome. `program`: the fp8scope executable to start for children.
+/// Runs all modes in turn, each in a child process (`fp8scope engine-worker`), into one trace. Refuses before starting,
+/// by Error, what cannot work: memory, output file. A killed child, a cancel or a full disk ends the run with what was
+/// recorded kept, and says so in the outcome. `program`: the fp8scope executable to start for children.
 [[nodiscard]] RunOutcome runTraining(const RunRequest&, const std::filesystem::path& program,
                                      const std::function<void(const RunProgress&)>& onProgress, std::stop_token stop);
 

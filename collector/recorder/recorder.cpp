@@ -71,7 +71,9 @@ struct Recorder::Impl {
     void refuse(Connection&, const std::string& problem);
     void disconnect(Connection&, const std::string& reason);
     void stop();
+    void fail();
 
+    bool failed = false;
     std::optional<UnixListener> listener;  ///< empty after close() or a failure
     TraceSink sink;
     std::string token;
@@ -89,6 +91,7 @@ Recorder::~Recorder() = default;
 
 void Recorder::setMeta(std::string_view key, std::string_view value) { m_impl->sink.writer().setMeta(key, value); }
 void Recorder::explain(RunId run, const std::string& note) { m_impl->sink.explain(run, note); }
+bool Recorder::failed() const { return m_impl->failed; }
 bool Recorder::hasProducers() const { return !m_impl->connections.empty(); }
 const std::deque<RecordedRun>& Recorder::runs() const { return m_impl->sink.runs(); }
 std::uint64_t Recorder::durableSteps() const { return m_impl->sink.durableSteps(); }
@@ -103,7 +106,7 @@ void Recorder::pump(std::chrono::milliseconds timeout)
         m_impl->waitAndReceive(flushMs < 0 ? waitMs : std::min(waitMs, flushMs));
         m_impl->sink.flushIfDue();
     } catch (const Error&) {
-        m_impl->stop();
+        m_impl->fail();
         throw;
     }
 }
@@ -111,8 +114,9 @@ void Recorder::pump(std::chrono::milliseconds timeout)
 void Recorder::drain(std::chrono::milliseconds timeout)
 {
     const auto end = std::chrono::steady_clock::now() + timeout;
-    while (hasProducers() && std::chrono::steady_clock::now() < end)
+    do {
         pump(std::chrono::milliseconds(10));
+    } while (hasProducers() && std::chrono::steady_clock::now() < end);
 }
 
 void Recorder::close()
@@ -125,7 +129,7 @@ void Recorder::close()
         m_impl->sink.close();
         m_impl->stop();
     } catch (const Error&) {
-        m_impl->stop();
+        m_impl->fail();
         throw;
     }
 }
@@ -134,6 +138,12 @@ void Recorder::Impl::stop()
 {
     connections.clear();
     listener.reset();
+}
+
+void Recorder::Impl::fail()
+{
+    failed = true;
+    stop();
 }
 
 void Recorder::Impl::waitAndReceive(int timeoutMs)
@@ -168,9 +178,9 @@ void Recorder::Impl::acceptProducers()
     }
     if (listener->strangers() > strangers)
         sink.addDiagnostic({.name = "producer_refused",
-                             .severity = Severity::Info,
-                             .count = listener->strangers() - strangers,
-                             .text = "a process of another user wanted to be recorded"});
+                            .severity = Severity::Info,
+                            .count = listener->strangers() - strangers,
+                            .text = "a process of another user wanted to be recorded"});
 }
 
 void Recorder::Impl::receive(Connection& connection)
@@ -222,9 +232,9 @@ void Recorder::Impl::refuse(Connection& connection, const std::string& problem)
 {
     const bool recorded = connection.session.has_value();
     sink.addDiagnostic({.name = recorded ? "producer_malformed" : "producer_refused",
-                         .severity = recorded ? Severity::DataLoss : Severity::Info,
-                         .count = 1,
-                         .text = problem});
+                        .severity = recorded ? Severity::DataLoss : Severity::Info,
+                        .count = 1,
+                        .text = problem});
     disconnect(connection, "the process sent something that is not a record");
 }
 

@@ -46,6 +46,8 @@ public:
     /// Records what producers have sent until they disconnect or `timeout` is over.
     void drain(std::chrono::milliseconds timeout);
     [[nodiscard]] bool hasProducers() const;
+    /// True once the trace could not be written.
+    [[nodiscard]] bool failed() const;
 
     /// Replaces the note of an incomplete run: its owner may know more than that the connection was lost.
     void explain(RunId, const std::string& note);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <tuple>
+#include <unistd.h>
 
 namespace fp8scope::recorder {
 
@@ -15,6 +16,13 @@ std::int64_t monotonicNow()
 }
 
 std::int64_t wallNow() { return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+std::string hostName()
+{
+    char name[256] = "";
+    ::gethostname(name, sizeof name - 1);
+    return name;
+}
 
 bool sameDevice(const Device& a, const Device& b)
 {
@@ -37,6 +45,7 @@ TraceSink::TraceSink(const std::filesystem::path& output, TraceWriter::IfExists 
 {
     writer().setMeta("start_wall_ns", std::to_string(wallNow() - (monotonicNow() - m_startNs)));
     writer().setMeta("start_monotonic_ns", std::to_string(m_startNs));
+    writer().setMeta("host", hostName());
 }
 
 TraceWriter& TraceSink::writer()
