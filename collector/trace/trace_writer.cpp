@@ -101,8 +101,8 @@ SQLite::Database createFile(const fs::path& path)
     SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     db.exec("PRAGMA page_size = 8192");
     db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+    db.exec("PRAGMA synchronous = OFF");  // until the tables stand: one sync at the end does for all of them
     db.exec("PRAGMA journal_mode = WAL");
-    db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA secure_delete = OFF");  // merged blocks are no secret, and zeroing them costs a write each
     db.exec("PRAGMA cache_size = -16384");
     db.exec("PRAGMA wal_autocheckpoint = 2000");
@@ -114,6 +114,8 @@ SQLite::Database createFile(const fs::path& path)
     db.exec("INSERT INTO meta VALUES('complete', '0')");
     db.exec(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
     transaction.commit();
+    db.exec("PRAGMA synchronous = FULL");
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     syncFolder(path);
     return db;
 }
