@@ -1,0 +1,21 @@
+# The timeline's sources, relative to app/gui.
+set(FP8SCOPE_TIMELINE_SOURCES
+    timeline/details_panel.cpp
+    timeline/emphasis.cpp
+    timeline/label_cache.cpp
+    timeline/lane_raster.cpp
+    timeline/minimap.cpp
+    timeline/pyramid.cpp
+    timeline/range_aggregate.cpp
+    timeline/range_panel.cpp
+    timeline/row_model.cpp
+    timeline/step_navigator.cpp
+    timeline/time_axis.cpp
+    timeline/timeline_index.cpp
+    timeline/timeline_input.cpp
+    timeline/timeline_overlay.cpp
+    timeline/timeline_page.cpp
+    timeline/timeline_painter.cpp
+    timeline/timeline_scene.cpp
+    timeline/timeline_text.cpp
+    timeline/timeline_view.cpp)
