@@ -13,7 +13,9 @@ namespace fp8scope::analysis
 std::vector<Finding> advise(const AdviceInput& input)
 {
     using Rule = std::vector<Finding> (*)(const AdviceInput&);
-    static constexpr std::array<Rule, 2> kRules{rules::stayOnBf16, rules::fewSteps};
+    static constexpr std::array<Rule, 9> kRules{rules::fuseCasts,   rules::biasEpilogue, rules::biasGradient,
+                                                rules::actCast,     rules::smallLayers,  rules::unalignedDims,
+                                                rules::largerBatch, rules::stayOnBf16,   rules::fewSteps};
     std::vector<Finding> findings;
     for (const Rule rule : kRules) {
         std::vector<Finding> found = rule(input);

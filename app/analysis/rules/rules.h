@@ -10,6 +10,13 @@
 namespace fp8scope::analysis::rules
 {
 
+[[nodiscard]] std::vector<Finding> fuseCasts(const AdviceInput&);
+[[nodiscard]] std::vector<Finding> biasEpilogue(const AdviceInput&);
+[[nodiscard]] std::vector<Finding> biasGradient(const AdviceInput&);
+[[nodiscard]] std::vector<Finding> actCast(const AdviceInput&);
+[[nodiscard]] std::vector<Finding> smallLayers(const AdviceInput&);
+[[nodiscard]] std::vector<Finding> unalignedDims(const AdviceInput&);
+[[nodiscard]] std::vector<Finding> largerBatch(const AdviceInput&);
 [[nodiscard]] std::vector<Finding> fewSteps(const AdviceInput&);
 [[nodiscard]] std::vector<Finding> stayOnBf16(const AdviceInput&);
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/analysis/rules/run_facts.h"
+
+#include "app/analysis/slice_families.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace fp8scope::analysis::rules
+{
+namespace
+{
+
+const TraceOp* opOf(const Trace& trace, const OpTime& time) { return time.op.valid() ? &trace.op(time.op) : nullptr; }
+
+RoleSet fusedRoles(const Trace& trace, const OpTime& time)
+{
+    return time.op.valid() ? trace.op(time.op).fused : trace.name(time.name).fused;
+}
+
+/// A pass over a matrix that keeps a full-size 16- or 32-bit result between amax and cast: |x| (2 + 2 bytes an
+/// element), x in fp32 (2 + 4), scaled (4 + 4), clamped (4 + 4). The fused forms move at most 3 bytes (cast) or 2
+/// (amax).
+bool isEagerPass(const Trace& trace, const OpTime& time)
+{
+    const TraceOp* op = opOf(trace, time);
+    if (op == nullptr || (time.role != Role::Amax && time.role != Role::Cast))
+        return false;
+    const double elements = static_cast<double>(op->m) * static_cast<double>(op->n);
+    return elements > 1 && static_cast<double>(op->bytes) > 3.5 * elements;
+}
+
+void noteFusions(const Trace& trace, const OpTime& time, RunFacts& facts)
+{
+    const RoleSet fused = fusedRoles(trace, time);
+    const TraceOp* op = opOf(trace, time);
+    switch (time.role) {
+    case Role::Gemm:
+        facts.usesFp8 = facts.usesFp8 || time.family == Family::GemmFp8;
+        facts.biasInEpilogue = facts.biasInEpilogue || fused.contains(Role::Bias) ||
+                               (op != nullptr && op->epilogue.find("bias") != std::string::npos);
+        break;
+    case Role::Transpose: facts.separateTransposes = true; break;
+    case Role::CastTranspose:
+        facts.castTranspose = true;
+        facts.biasGradientInCast = facts.biasGradientInCast || fused.contains(Role::BiasGrad);
+        break;
+    case Role::Activation:
+        facts.activationCasts = facts.activationCasts || fused.contains(Role::Amax) || fused.contains(Role::Cast);
+        facts.castTranspose = facts.castTranspose || fused.contains(Role::CastTranspose);
+        break;
+    default: break;
+    }
+    facts.eagerCasts = facts.eagerCasts || isEagerPass(trace, time);
+    facts.delayedRecipe = facts.delayedRecipe || (op != nullptr && op->recipe.find("delayed") != std::string::npos);
+}
+
+/// The forward GEMM of a layer, Y[m, n] = X[m, k] W[n, k]^T, tells batch, inputs and outputs.
+void noteShape(const Trace& trace, const OpTime& time, RunFacts& facts)
+{
+    const TraceOp* op = opOf(trace, time);
+    if (op == nullptr || time.role != Role::Gemm || op->phase != Phase::Forward || !op->layer.valid())
+        return;
+    facts.batch = std::max(facts.batch, op->m);
+    if (time.family == Family::GemmFp8)
+        facts.fp8Layers.push_back({op->layer, op->m, op->k, op->n});
+}
+
+}  // namespace
+
+RunFacts factsOf(const Trace& trace, const Breakdown& run)
+{
+    RunFacts facts;
+    if (const Device* device = deviceOf(trace, run.run))
+        facts.hasFp8Units = device->hasFp8;
+    for (const OpTime& time : run.ops) {
+        noteFusions(trace, time, facts);
+        noteShape(trace, time, facts);
+    }
+    return facts;
+}
+
+OpSum sumOps(const Trace& trace, const Breakdown& run, const OpFilter& filter)
+{
+    OpSum sum;
+    for (const OpTime& time : run.ops) {
+        if (!filter(time))
+            continue;
+        sum.exposedNs += time.exposedNs;
+        sum.busyNs += time.busyNs;
+        sum.count += time.countPerStep;
+        if (time.op.valid())
+            sum.bytes += static_cast<double>(trace.op(time.op).bytes) * time.countPerStep;
+    }
+    return sum;
+}
+
+OpFilter withRole(Role role)
+{
+    return [role](const OpTime& time) { return time.role == role; };
+}
+
+std::vector<SliceRef> longestSlices(const Breakdown& run, const OpFilter& filter, std::size_t most)
+{
+    std::vector<const OpTime*> found;
+    for (const OpTime& time : run.ops) {
+        if (filter(time) && time.slowest.valid())
+            found.push_back(&time);
+    }
+    std::stable_sort(found.begin(), found.end(),
+                     [](const OpTime* a, const OpTime* b) { return a->exposedNs > b->exposedNs; });
+    std::vector<SliceRef> slices;
+    for (std::size_t i = 0; i < std::min(most, found.size()); ++i)
+        slices.push_back(found[i]->slowest);
+    return slices;
+}
+
+void setGain(Finding& finding, const Breakdown& run, double gainNs, double modelLow, double modelHigh)
+{
+    const double noise = run.steps.relativeNoise();
+    finding.gainNs = std::max<std::int64_t>(0, std::llround(gainNs));
+    finding.gain = {std::max(0.0, gainNs * (1 - modelLow) * (1 - noise)),
+                    std::max(0.0, gainNs * (1 + modelHigh) * (1 + noise))};
+}
+
+std::string titleFor(const RunFacts& facts, const Breakdown& run, std::string title)
+{
+    return facts.usesFp8 && !facts.hasFp8Units ? fmt::format("In {} mode: {}", run.mode, title) : title;
+}
+
+}  // namespace fp8scope::analysis::rules
