@@ -10,12 +10,6 @@ namespace fp8scope::plan {
 /// Persistent tensors lie first and share with none; views lie in their parents. With keepTensors nothing is shared.
 void planMemory(StepPlan&, const PlanOptions&);
 
-/// Whether the tensor holds its bytes while an op runs. Without sharing (keepTensors) every tensor always does.
-[[nodiscard]] bool isLive(const StepPlan&, const Tensor&, int op);
-
-/// The op during which most bytes are live.
-[[nodiscard]] int busiestOp(const StepPlan&);
-
 /// The bytes live at the busiest op, each tensor rounded up to 256: no placement can need less.
 [[nodiscard]] std::size_t lifetimeLowerBound(const StepPlan&);
 

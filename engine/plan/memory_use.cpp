@@ -1,16 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fills the arena when it is fullest, by class of tensor.
-#include "engine/plan/memory_planner.h"
+// How much of the arena each class of tensors needs at its own peak.
+#include "engine/plan/step_plan.h"
 
+#include <algorithm>
 #include <array>
-#include <numeric>
 
 namespace fp8scope::plan {
 namespace {
 
-constexpr std::array kClasses{TensorClass::Weight,   TensorClass::Master,    TensorClass::OptimizerState, TensorClass::Input,
-                              TensorClass::Activation, TensorClass::Gradient, TensorClass::Fp8Copy,       TensorClass::Transpose,
-                              TensorClass::Scale,    TensorClass::Workspace};
+constexpr std::array kClasses{TensorClass::Weight,     TensorClass::Master,   TensorClass::OptimizerState,
+                              TensorClass::Input,      TensorClass::Activation, TensorClass::Gradient,
+                              TensorClass::Fp8Copy,    TensorClass::Transpose, TensorClass::Scale,
+                              TensorClass::Workspace};
+
+std::size_t peakOf(const StepPlan& plan, TensorClass cls)
+{
+    const std::size_t opCount = plan.ops.size();
+    std::vector<std::size_t> begun(opCount + 1, 0), ended(opCount + 1, 0);
+    for (const Tensor& tensor : plan.tensors) {
+        if (tensor.cls != cls || tensor.viewOf.valid() || tensor.firstUse < 0)
+            continue;
+        begun[tensor.persistent ? 0 : static_cast<std::size_t>(tensor.firstUse)] += tensor.bytes();
+        ended[tensor.persistent ? opCount : static_cast<std::size_t>(tensor.lastUse) + 1] += tensor.bytes();
+    }
+    std::size_t live = 0, most = 0;
+    for (std::size_t i = 0; i < opCount; ++i) {
+        live = live + begun[i] - ended[i];
+        most = std::max(most, live);
+    }
+    return most;
+}
 
 }  // namespace
 
@@ -33,17 +52,9 @@ std::string_view toString(TensorClass cls)
 
 std::vector<MemoryUse> memoryByClass(const StepPlan& plan)
 {
-    std::array<std::size_t, kClasses.size()> bytes{};
-    const int peak = busiestOp(plan);
-    for (const Tensor& tensor : plan.tensors) {
-        if (!tensor.viewOf.valid() && isLive(plan, tensor, peak))
-            bytes[static_cast<std::size_t>(tensor.cls)] += tensor.bytes();
-    }
     std::vector<MemoryUse> use;
     for (const TensorClass cls : kClasses)
-        use.push_back({std::string(toString(cls)), bytes[static_cast<std::size_t>(cls)]});
-    const std::size_t live = std::accumulate(bytes.begin(), bytes.end(), std::size_t{0});
-    use.push_back({"alignment and gaps", plan.arenaBytes - live});
+        use.push_back({std::string(toString(cls)), peakOf(plan, cls)});
     return use;
 }
 

@@ -4,9 +4,24 @@
 
 #include "engine/plan/step_plan.h"
 
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 namespace fp8scope::plan {
+
+/// The parts in one string, allocated once: names are most of the work of building a deep plan.
+[[nodiscard]] inline std::string joined(std::initializer_list<std::string_view> parts)
+{
+    std::size_t size = 0;
+    for (const std::string_view part : parts)
+        size += part.size();
+    std::string text;
+    text.reserve(size);
+    for (const std::string_view part : parts)
+        text += part;
+    return text;
+}
 
 class PlanWriter {
 public:

@@ -165,10 +165,10 @@ void printTensors(Text& text, const StepPlan& plan)
 
 void printMemory(Text& text, const StepPlan& plan)
 {
-    Columns table({"memory", "bytes"}, {false, true});
+    Columns table({"memory at its peak", "bytes"}, {false, true});
     for (const MemoryUse& use : memoryByClass(plan))
         table.add({use.name, std::to_string(use.bytes)});
-    table.add({"arena", std::to_string(plan.arenaBytes)});
+    table.add({"arena (bytes shared over time)", std::to_string(plan.arenaBytes)});
     append(text, "\n");
     table.print(text);
 }

@@ -2,8 +2,6 @@
 // The eager kernels of a quantization, one op each. Formulas and launches: resources/help/recipes.md.
 #include "engine/plan/quantizer.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <cmath>
 
@@ -59,7 +57,7 @@ Quantizer::Quantizer(PlanWriter& writer)
             continue;
         for (const Operand operand : kOperands) {
             QuantizedTensor& entry = m_plan.quantized.emplace_back();
-            entry.name = fmt::format("{}.{}", layer.name, word(operand));
+            entry.name = joined({layer.name, ".", word(operand)});
             entry.layer = static_cast<int>(l);
             entry.format = formatOf(operand);
             entry.elements = elementsOf(m_plan, layer, operand);
@@ -83,7 +81,7 @@ void Quantizer::addBulkState()
     for (std::size_t i = 0; i < m_plan.quantized.size(); ++i) {
         QuantizedTensor& entry = m_plan.quantized[i];
         const auto slot = [&](TensorId parent, const char* what) {
-            return m_writer.add({.name = fmt::format("{}.{}", entry.name, what), .type = DType::F32, .cls = TensorClass::Scale,
+            return m_writer.add({.name = joined({entry.name, ".", what}), .type = DType::F32, .cls = TensorClass::Scale,
                                  .layer = entry.layer, .persistent = true, .viewOf = parent, .viewBytes = i * sizeof(float)});
         };
         entry.amax = slot(m_staging, "amax");
@@ -193,14 +191,14 @@ TensorId Quantizer::scalar(const CastSite& site, std::string_view what, DType ty
 TensorId Quantizer::matrix(const CastSite& site, std::string_view what, DType type, TensorClass cls, std::int64_t rows,
                            std::int64_t cols)
 {
-    return m_writer.add({.name = fmt::format("layer{}.{}.{}.{}", site.layer, phaseWord(site.phase), word(site.operand), what),
+    return m_writer.add({.name = joined({layerName(site), ".", phaseWord(site.phase), ".", word(site.operand), ".", what}),
                          .type = type, .rows = rows, .cols = cols, .cls = cls, .layer = site.layer});
 }
 
 Op& Quantizer::append(OpKind kind, const CastSite& site, std::string_view verb, TensorId input, TensorId output)
 {
-    return m_writer.append(kind, fmt::format("layer{}.{}.{}_{}", site.layer, phaseWord(site.phase), verb, word(site.operand)),
-                           site.phase, site.layer, {input}, {output});
+    std::string name = joined({layerName(site), ".", phaseWord(site.phase), ".", verb, "_", word(site.operand)});
+    return m_writer.append(kind, std::move(name), site.phase, site.layer, {input}, {output});
 }
 
 }  // namespace fp8scope::plan

@@ -46,6 +46,10 @@ private:
     TensorId scalar(const CastSite&, std::string_view what, DType type);
     TensorId matrix(const CastSite&, std::string_view what, DType type, TensorClass cls, std::int64_t rows, std::int64_t cols);
     Op& append(OpKind, const CastSite&, std::string_view verb, TensorId input, TensorId output);
+    [[nodiscard]] const std::string& layerName(const CastSite& site) const
+    {
+        return m_plan.layers[static_cast<std::size_t>(site.layer)].name;
+    }
 
     PlanWriter& m_writer;
     StepPlan& m_plan;

@@ -152,7 +152,6 @@ struct StepPlan {
     std::vector<QuantizedTensor> quantized;
     TensorId input, target, prediction, loss;
     std::size_t arenaBytes = 0;  ///< all tensors, persistent ones included
-    bool tensorsKept = false;    ///< PlanOptions::keepTensors: no two tensors share bytes
 
     [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors[id.value]; }
 };
@@ -173,8 +172,8 @@ struct PlanOptions {
 /// Rules: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow Precision Data Types Usage".
 [[nodiscard]] std::optional<std::string> refusal(const GemmCall&, int computeCapability);
 
-/// What fills the arena at the op with most bytes live, by class of tensor ("weights", "master weights", ...), in display order;
-/// the last row, "alignment and gaps", is the rest. The rows add up to arenaBytes.
+/// Peak arena bytes by class of tensor ("weights", "master weights", ...), in display order. Each class peaks at its own op and
+/// tensors share bytes over time, so the rows do not add up to arenaBytes.
 struct MemoryUse {
     std::string name;
     std::size_t bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the passes: each works on what the earlier ones made.
+// The order of the passes: each works on what the earlier ones made. The one that removes most ops goes first, for speed.
 #include "engine/plan/passes.h"
 #include "engine/plan/passes/rewrite.h"
 
@@ -12,11 +12,11 @@ StepPlan applyFusions(StepPlan plan)
 {
     using Pass = StepPlan (*)(StepPlan);
     constexpr std::array<std::pair<bool Fusions::*, Pass>, 5> kPasses{{
-        {&Fusions::biasEpilogue, fuseBiasEpilogue},
         {&Fusions::castChain, fuseCastChain},
         {&Fusions::castTranspose, fuseCastTranspose},
         {&Fusions::dbiasCastTranspose, fuseDbiasCastTranspose},
         {&Fusions::actCast, fuseActCast},
+        {&Fusions::biasEpilogue, fuseBiasEpilogue},
     }};
     for (const auto& [wanted, pass] : kPasses) {
         if (plan.settings.fusions.*wanted)

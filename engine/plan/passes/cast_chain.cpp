@@ -31,17 +31,17 @@ private:
     /// before it are marked erased. -1 where the chain breaks.
     int follow(std::size_t first, std::initializer_list<OpKind> kinds)
     {
-        std::vector<std::size_t> passed;
-        std::size_t at = first;
+        std::array<std::size_t, 4> passed{};
+        std::size_t count = 0, at = first;
         for (const OpKind kind : kinds) {
             const int next = m_flow.soleReader(m_plan, m_plan.ops[at].outputs[0], kind);
             if (next < 0)
                 return -1;
-            passed.push_back(at);
+            passed.at(count++) = at;
             at = static_cast<std::size_t>(next);
         }
-        for (const std::size_t op : passed)
-            m_erased[op] = true;
+        for (std::size_t i = 0; i < count; ++i)
+            m_erased[passed[i]] = true;
         return static_cast<int>(at);
     }
 

@@ -2,7 +2,7 @@
 // Data flow as compressed rows (one array of readers, one of beginnings), and the removals.
 #include "engine/plan/passes/rewrite.h"
 
-#include "engine/plan/gemm_calls.h"
+#include "engine/plan/plan_writer.h"
 
 #include <algorithm>
 
@@ -130,7 +130,7 @@ std::string withVerb(const std::string& opName, std::string_view verb)
 {
     const std::size_t dot = opName.rfind('.') + 1;
     const std::size_t operand = opName.rfind('_');
-    return opName.substr(0, dot).append(verb).append(opName, operand);
+    return joined({std::string_view(opName).substr(0, dot), verb, std::string_view(opName).substr(operand)});
 }
 
 }  // namespace fp8scope::plan
