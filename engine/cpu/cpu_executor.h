@@ -29,6 +29,7 @@ struct StepResult {
     double loss = 0;
     std::int64_t startNs = 0;
     std::int64_t durNs = 0;
+    std::int64_t gemmLibraryNs = 0;                ///< of durNs, spent inside oneDNN
     std::span<const OpTiming> ops;                 ///< valid until the next step
     std::span<const QuantizationStat> quantized;   ///< one per StepPlan::quantized
 };

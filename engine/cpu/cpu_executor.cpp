@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/cpu/cpu_executor.h"
+
+#include "collector/trace/error.h"
+#include "engine/cpu/initialization.h"
+#include "engine/cpu/memory_limit.h"
+#include "engine/cpu/op_context.h"
+#include "engine/cpu/parallel_for.h"
+#include "engine/cpu/usable_cores.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace fp8scope::cpu {
+
+using plan::Op;
+using plan::OpKind;
+using plan::StepPlan;
+using plan::TensorId;
+
+namespace {
+
+std::int64_t nowNs()
+{
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// f32 elements of the partial column sums of the plan's largest bias gradient.
+std::size_t columnPartialElements(const StepPlan& plan)
+{
+    std::int64_t most = 0;
+    for (const Op& op : plan.ops)
+        if (op.kind == OpKind::BiasGrad || op.kind == OpKind::CastTransposeDbias) {
+            const plan::Tensor& dy = plan.tensor(op.inputs[0]);
+            most = std::max(most, kernels::columnSumBlocks(dy.rows) * dy.cols);
+        }
+    return static_cast<std::size_t>(most);
+}
+
+std::size_t largestGemmScratch(const StepPlan& plan, GemmArithmetic arithmetic)
+{
+    std::size_t most = 0;
+    for (const Op& op : plan.ops)
+        if (op.gemm)
+            most = std::max(most, gemmScratchBytes(*op.gemm, arithmetic));
+    return most;
+}
+
+/// Everything that running the plan allocates, to a few megabytes.
+std::size_t bytesNeeded(const StepPlan& plan)
+{
+    return plan.arenaBytes + Dataset::keptBytes(plan) + columnPartialElements(plan) * sizeof(float) +
+           std::max(largestGemmScratch(plan, nativeGemmArithmetic()), Dataset::teacherBytes(plan.config));
+}
+
+void requireMemory(const StepPlan& plan)
+{
+    const std::size_t needed = bytesNeeded(plan);
+    const std::uint64_t available = memoryState("/").availableBytes;
+    if (needed > available)
+        throw Error(fmt::format("the run needs {} bytes of memory ({:.1f} GiB), {} bytes ({:.1f} GiB) are available", needed,
+                                static_cast<double>(needed) / (1U << 30U), available,
+                                static_cast<double>(available) / (1U << 30U)),
+                    fmt::format("mode {}", plan.settings.mode), "lower batch, widths or dataset_batches");
+}
+
+kernels::ActivationKind activationKind(plan::Activation activation)
+{
+    return activation == plan::Activation::Gelu ? kernels::ActivationKind::Gelu : kernels::ActivationKind::Relu;
+}
+
+}  // namespace
+
+void noteQuantization(OpContext& ctx, const Op& op, const CastCounts& counts)
+{
+    if (op.quantized < 0)
+        return;
+    const auto index = static_cast<std::size_t>(op.quantized);
+    QuantizationStat& stat = ctx.quantized[index];
+    if (op.kind == OpKind::Clamp) {  // of the eager chain: ToFp8 follows with the rest
+        stat.saturated = counts.saturated;
+        return;
+    }
+    const plan::QuantizedTensor& tensor = ctx.plan->quantized[index];
+    stat.amax = ctx.arena->f32(tensor.amax)[0];
+    stat.scale = ctx.arena->f32(tensor.scale)[0];
+    stat.count = static_cast<std::uint64_t>(tensor.elements);
+    if (op.kind != OpKind::ToFp8)
+        stat.saturated = counts.saturated;
+    stat.underflowed = counts.underflowed;
+    stat.zeros = counts.zeros;
+}
+
+struct CpuExecutor::Impl {
+    /// Called under ThreadCount(threadsUsed).
+    Impl(StepPlan planned, int threadsUsed)
+        : plan(std::move(planned)), threads(threadsUsed),
+          kernelTable(kernels::cpuKernels(vectorLevelHere())), arena((requireMemory(plan), plan)),
+          gemms(kernelTable, nativeGemmArithmetic()), dataset(plan, kernelTable)
+    {
+        initializeParameters(plan, arena);
+        ctx.plan = &plan;
+        ctx.arena = &arena;
+        ctx.kernels = &kernelTable;
+        ctx.gemms = &gemms;
+        ctx.dataset = &dataset;
+        ctx.activation = kernels::makeActivation(activationKind(plan.config.activation));
+        ctx.columnPartials.resize(columnPartialElements(plan));
+        ctx.rowLoss.resize(static_cast<std::size_t>(plan.config.batch));
+        ctx.quantized.resize(plan.quantized.size());
+        ctx.gemmOfOp.resize(plan.ops.size());
+        timings.resize(plan.ops.size());
+        for (std::size_t i = 0; i < plan.ops.size(); ++i)
+            if (plan.ops[i].gemm)
+                ctx.gemmOfOp[i] = gemms.prepare(*plan.ops[i].gemm);
+    }
+
+    StepResult runStep();
+    void checkFinite(const Op&) const;
+
+    StepPlan plan;
+    int threads;
+    const kernels::CpuKernels& kernelTable;
+    Arena arena;
+    GemmRunner gemms;
+    Dataset dataset;
+    OpContext ctx;
+    std::vector<OpTiming> timings;
+};
+
+StepResult CpuExecutor::Impl::runStep()
+{
+    const ThreadCount forThisStep(threads);
+    const std::int64_t libraryBefore = gemms.libraryNs();
+    const std::int64_t begin = nowNs();
+    for (std::uint32_t i = 0; i < plan.ops.size(); ++i) {
+        const Op& op = plan.ops[i];
+        const std::int64_t opBegin = nowNs();
+        opFunction(op.kind)(ctx, op);
+        timings[i] = {.op = i, .startNs = opBegin, .durNs = nowNs() - opBegin};
+        checkFinite(op);
+    }
+    StepResult result;
+    result.loss = arena.f32(plan.loss)[0];
+    result.startNs = begin;
+    result.durNs = nowNs() - begin;
+    result.gemmLibraryNs = gemms.libraryNs() - libraryBefore;
+    result.ops = timings;
+    result.quantized = ctx.quantized;
+    ++ctx.step;
+    return result;
+}
+
+/// A step whose loss or amax is not finite has ruined the weights: going on would only show NaN.
+void CpuExecutor::Impl::checkFinite(const Op& op) const
+{
+    const auto refuse = [&](const std::string& what, const std::string& tensor, double value) {
+        throw Error(fmt::format("the {} is {}", what, value),
+                    fmt::format("mode {}, step {}, tensor '{}'", plan.settings.mode, ctx.step, tensor),
+                    "lower optimizer.learning_rate, or change the seed or the widths");
+    };
+    if (op.kind == OpKind::Loss) {
+        const float loss = ctx.arena->f32(plan.loss)[0];
+        if (!std::isfinite(loss))
+            refuse("loss", plan.tensor(plan.loss).name, loss);
+    } else if (op.quantized >= 0 && op.kind != OpKind::Clamp) {
+        const auto index = static_cast<std::size_t>(op.quantized);
+        if (!std::isfinite(ctx.quantized[index].amax))
+            refuse("amax", plan.quantized[index].name, ctx.quantized[index].amax);
+    }
+}
+
+CpuExecutor::CpuExecutor(StepPlan plan, const ExecutorOptions& options)
+{
+    const int threads = options.threads > 0 ? options.threads : usableCores();
+    const ThreadCount whileBuilding(threads);
+    m_impl = std::make_unique<Impl>(std::move(plan), threads);
+}
+CpuExecutor::~CpuExecutor() = default;
+CpuExecutor::CpuExecutor(CpuExecutor&&) noexcept = default;
+CpuExecutor& CpuExecutor::operator=(CpuExecutor&&) noexcept = default;
+
+StepResult CpuExecutor::runStep() { return m_impl->runStep(); }
+const StepPlan& CpuExecutor::plan() const { return m_impl->plan; }
+std::vector<float> CpuExecutor::read(TensorId id) const { return m_impl->arena.read(id); }
+void CpuExecutor::write(TensorId id, std::span<const float> values) { m_impl->arena.write(id, values); }
+std::span<std::byte> CpuExecutor::bytes(TensorId id) { return m_impl->arena.bytes(id); }
+
+}  // namespace fp8scope::cpu

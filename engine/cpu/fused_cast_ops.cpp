@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantization with fewer passes over memory: amax, cast, transpose, and the kernels that do several of them in one read.
+#include "engine/cpu/op_context.h"
+#include "engine/cpu/parallel_for.h"
+
+#include <algorithm>
+
+namespace fp8scope::cpu {
+
+using kernels::CastResult;
+using plan::Op;
+
+namespace {
+
+CastResult join(CastResult a, const CastResult& b)
+{
+    a.amax = kernels::maxAmax(a.amax, b.amax);
+    a.counts += b.counts;
+    return a;
+}
+
+kernels::RowRange rowRange(const plan::Tensor& tensor, std::int64_t begin, std::int64_t end)
+{
+    return {.rows = tensor.rows, .cols = tensor.cols, .begin = begin, .end = end};
+}
+
+/// The operands of a kernel that reads x once and writes q, its transpose and perhaps column sums. q may be none().
+kernels::CastTransposeArgs castTransposeArgs(OpContext& ctx, const Op& op)
+{
+    kernels::CastTransposeArgs args;
+    args.x = ctx.arena->bf16(op.inputs[0]).data();
+    args.scale = ctx.arena->f32(op.inputs[1])[0];
+    args.format = op.fp8Type;
+    args.q = op.outputs[0].valid() ? ctx.arena->fp8(op.outputs[0]).data() : nullptr;
+    args.qTransposed = ctx.arena->fp8(op.outputs[1]).data();
+    return args;
+}
+
+/// Runs `kernel(args)` over the rows of the op's first input in parallel; writes the amax where the op has one.
+template <typename Kernel>
+void runCastTranspose(OpContext& ctx, const Op& op, const kernels::CastTransposeArgs& args, const Kernel& kernel)
+{
+    const plan::Tensor& x = ctx.tensor(op.inputs[0]);
+    const auto part = [&](std::int64_t begin, std::int64_t end) {
+        kernels::CastTransposeArgs mine = args;
+        mine.part = rowRange(x, begin, end);
+        return kernel(mine);
+    };
+    const CastResult result = parallelReduce(x.rows, kernels::kRowBlock, CastResult{}, part, join);
+    if (op.outputs[2].valid())
+        ctx.arena->f32(op.outputs[2])[0] = result.amax;
+    noteQuantization(ctx, op, result.counts);
+}
+
+}  // namespace
+
+void amax(OpContext& ctx, const Op& op)
+{
+    const auto x = ctx.arena->bf16(op.inputs[0]);
+    const auto part = [&](std::int64_t begin, std::int64_t end) {
+        return ctx.kernels->amax(x.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
+    };
+    ctx.arena->f32(op.outputs[0])[0] =
+        parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax);
+}
+
+void cast(OpContext& ctx, const Op& op)
+{
+    const auto x = ctx.arena->bf16(op.inputs[0]);
+    const float scale = ctx.arena->f32(op.inputs[1])[0];
+    const auto q = ctx.arena->fp8(op.outputs[0]);
+    const auto part = [&](std::int64_t begin, std::int64_t end) {
+        const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+        return ctx.kernels->cast(x.subspan(i, n), scale, op.fp8Type, q.subspan(i, n));
+    };
+    noteQuantization(
+        ctx, op,
+        parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastResult{}, part, join).counts);
+}
+
+void transpose(OpContext& ctx, const Op& op)
+{
+    const plan::Tensor& q = ctx.tensor(op.inputs[0]);
+    const kernels::Fp8* const from = ctx.arena->fp8(op.inputs[0]).data();
+    kernels::Fp8* const to = ctx.arena->fp8(op.outputs[0]).data();
+    parallelFor(q.rows, kernels::kRowBlock, [&](std::int64_t begin, std::int64_t end) {
+        ctx.kernels->transpose(from, rowRange(q, begin, end), to);
+    });
+}
+
+void castTranspose(OpContext& ctx, const Op& op)
+{
+    runCastTranspose(ctx, op, castTransposeArgs(ctx, op), ctx.kernels->castTranspose);
+}
+
+void castTransposeDbias(OpContext& ctx, const Op& op)
+{
+    const plan::Tensor& x = ctx.tensor(op.inputs[0]);
+    kernels::CastTransposeArgs args = castTransposeArgs(ctx, op);
+    args.columnPartials = ctx.columnPartials.data();
+    runCastTranspose(ctx, op, args, ctx.kernels->castTranspose);
+    reduceColumnPartials(ctx, x.rows, x.cols, ctx.arena->f32(op.outputs[3]));
+}
+
+void activationAmax(OpContext& ctx, const Op& op)
+{
+    const auto z = ctx.arena->bf16(op.inputs[0]), a = ctx.arena->bf16(op.outputs[0]);
+    const auto part = [&](std::int64_t begin, std::int64_t end) {
+        const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+        return ctx.kernels->actAmax(ctx.activation, z.subspan(i, n), a.subspan(i, n));
+    };
+    ctx.arena->f32(op.outputs[1])[0] =
+        parallelReduce(static_cast<std::int64_t>(z.size()), kElementGrain, 0.0F, part, kernels::maxAmax);
+}
+
+void activationCastTranspose(OpContext& ctx, const Op& op)
+{
+    runCastTranspose(ctx, op, castTransposeArgs(ctx, op), [&](const kernels::CastTransposeArgs& args) {
+        return ctx.kernels->actCastTranspose(ctx.activation, args);
+    });
+}
+
+}  // namespace fp8scope::cpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes the GEMM calls of a plan through oneDNN, as cuBLASLt would mean them: column-major layouts, transposes, leading
+// dimensions, dequantization factors, alpha and beta, bias epilogue, fp32 accumulation, one rounding to D's type.
+#pragma once
+
+#include "engine/kernels/cpu_kernels.h"
+#include "engine/plan/step_plan.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace fp8scope::cpu {
+
+/// The type in which oneDNN is given the operands. Both are exact for fp8 and bf16 operands and accumulate in fp32.
+enum class GemmArithmetic : std::uint8_t { F32, Bf16 };
+
+/// Bf16 where oneDNN multiplies bf16 with instructions of its own (AVX512_BF16, AMX), else F32. Measured with oneDNN 2.6 on
+/// 1024^3: 2.0 times f32's rate with AVX512_BF16; without, the bf16 path is emulated and reaches a fifth of f32's. A rule
+/// and not a timing, so that the same machine always computes the same results.
+[[nodiscard]] GemmArithmetic nativeGemmArithmetic();
+
+/// Where a call's operands stand. Scales and bias may be null when the call has none.
+struct GemmBuffers {
+    const std::byte* a = nullptr;
+    const std::byte* b = nullptr;
+    std::byte* d = nullptr;
+    const float* aScale = nullptr;
+    const float* bScale = nullptr;
+    const std::byte* bias = nullptr;
+};
+
+/// Index of a prepared call.
+struct GemmHandle {
+    std::size_t index = 0;
+};
+
+/// Prepares each call once (primitive, scratch for decoded operands) and runs it many times. Not for use by several threads
+/// at once. The kernels must outlive it.
+class GemmRunner {
+public:
+    GemmRunner(const kernels::CpuKernels&, GemmArithmetic);
+    ~GemmRunner();
+    GemmRunner(GemmRunner&&) noexcept;
+    GemmRunner& operator=(GemmRunner&&) noexcept;
+
+    /// Operands f32, bf16 or fp8; D f32 or bf16. Throws Error for what oneDNN or this class cannot do.
+    [[nodiscard]] GemmHandle prepare(const plan::GemmCall&);
+    void run(GemmHandle, const GemmBuffers&);
+
+    /// Nanoseconds spent inside oneDNN since construction (decoding and encoding not included).
+    [[nodiscard]] std::int64_t libraryNs() const;
+    /// Bytes of the scratch buffers that the calls share.
+    [[nodiscard]] std::size_t scratchBytes() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> m_impl;
+};
+
+/// Bytes of scratch that a runner would need for the call (for the memory check before anything is allocated).
+[[nodiscard]] std::size_t gemmScratchBytes(const plan::GemmCall&, GemmArithmetic);
+
+}  // namespace fp8scope::cpu

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an op of a plan is executed with, and the table from kinds of ops to the functions that execute them.
+#pragma once
+
+#include "engine/cpu/arena.h"
+#include "engine/cpu/cpu_executor.h"
+#include "engine/cpu/dataset.h"
+#include "engine/cpu/gemm.h"
+#include "engine/kernels/cpu_kernels.h"
+#include "engine/plan/step_plan.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace fp8scope::cpu {
+
+struct OpContext {
+    const plan::StepPlan* plan = nullptr;
+    Arena* arena = nullptr;
+    const kernels::CpuKernels* kernels = nullptr;
+    GemmRunner* gemms = nullptr;
+    std::vector<GemmHandle> gemmOfOp;  ///< by op index; meaningful for GEMMs
+    const Dataset* dataset = nullptr;
+    kernels::Activation activation;
+    std::vector<float> columnPartials;  ///< enough for the largest column sum of the plan
+    std::vector<double> rowLoss;        ///< one a row of the batch
+    std::vector<QuantizationStat> quantized;
+    std::int64_t step = 0;  ///< steps done before this one
+
+    [[nodiscard]] const plan::Tensor& tensor(plan::TensorId id) const { return plan->tensor(id); }
+};
+
+using OpFunction = void (*)(OpContext&, const plan::Op&);
+
+/// The function for a kind; every kind has one.
+[[nodiscard]] OpFunction opFunction(plan::OpKind);
+
+/// Elements of a tensor that are worth a thread of their own: below it, starting a thread costs more than it saves.
+inline constexpr std::int64_t kElementGrain = 1 << 14;
+
+// train_ops.cpp
+void loadBatch(OpContext&, const plan::Op&);
+void gemm(OpContext&, const plan::Op&);
+void biasAdd(OpContext&, const plan::Op&);
+void biasGrad(OpContext&, const plan::Op&);
+void activationForward(OpContext&, const plan::Op&);
+void activationBackward(OpContext&, const plan::Op&);
+void loss(OpContext&, const plan::Op&);
+
+// optimizer_op.cpp
+void optimizerStep(OpContext&, const plan::Op&);
+
+// scale_ops.cpp: one number, or one number a tensor
+void scalarToF64(OpContext&, const plan::Op&);
+void scalarClampMin(OpContext&, const plan::Op&);
+void scalarReciprocal(OpContext&, const plan::Op&);
+void scalarMul(OpContext&, const plan::Op&);
+void scalarToF32(OpContext&, const plan::Op&);
+void scaleFromAmax(OpContext&, const plan::Op&);
+void delayedScaleUpdate(OpContext&, const plan::Op&);
+
+// eager_cast_ops.cpp: the quantization chain of eager PyTorch, one pass an op
+void absolute(OpContext&, const plan::Op&);
+void maxReduce(OpContext&, const plan::Op&);
+void toF32(OpContext&, const plan::Op&);
+void mulScale(OpContext&, const plan::Op&);
+void clamp(OpContext&, const plan::Op&);
+void toFp8(OpContext&, const plan::Op&);
+
+// fused_cast_ops.cpp
+void amax(OpContext&, const plan::Op&);
+void cast(OpContext&, const plan::Op&);
+void transpose(OpContext&, const plan::Op&);
+void castTranspose(OpContext&, const plan::Op&);
+void castTransposeDbias(OpContext&, const plan::Op&);
+void activationAmax(OpContext&, const plan::Op&);
+void activationCastTranspose(OpContext&, const plan::Op&);
+
+/// Adds up the first `rows` x `cols` partial column sums of ctx.columnPartials.
+void reduceColumnPartials(OpContext&, std::int64_t rows, std::int64_t cols, std::span<float> out);
+
+/// Notes amax and scale of the op's quantized tensor as they are now, with its counters. Does nothing for other ops.
+void noteQuantization(OpContext&, const plan::Op&, const CastCounts&);
+
+}  // namespace fp8scope::cpu

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops of training that both precisions share: batch, GEMM, bias, activation, loss.
+#include "engine/cpu/op_context.h"
+#include "engine/cpu/parallel_for.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace fp8scope::cpu {
+
+using plan::Op;
+
+namespace {
+
+void copyInto(std::span<const std::byte> from, std::span<std::byte> to)
+{
+    parallelFor(static_cast<std::int64_t>(from.size()), 1 << 16, [&](std::int64_t begin, std::int64_t end) {
+        std::memcpy(to.data() + begin, from.data() + begin, static_cast<std::size_t>(end - begin));
+    });
+}
+
+/// Rows of a matrix that are worth a thread.
+std::int64_t rowGrain(std::int64_t cols) { return std::max<std::int64_t>(1, kElementGrain / std::max<std::int64_t>(1, cols)); }
+
+}  // namespace
+
+void loadBatch(OpContext& ctx, const Op& op)
+{
+    const Batch batch = ctx.dataset->batch(ctx.step);
+    copyInto(batch.input, ctx.arena->bytes(op.outputs[0]));
+    copyInto(batch.target, ctx.arena->bytes(op.outputs[1]));
+}
+
+void gemm(OpContext& ctx, const Op& op)
+{
+    const plan::GemmCall& call = *op.gemm;
+    const auto scalar = [&](plan::TensorId id) { return id.valid() ? ctx.arena->f32(id).data() : nullptr; };
+    const GemmBuffers buffers{
+        .a = ctx.arena->bytes(call.aTensor).data(),
+        .b = ctx.arena->bytes(call.bTensor).data(),
+        .d = ctx.arena->bytes(call.dTensor).data(),
+        .aScale = scalar(call.aScale),
+        .bScale = scalar(call.bScale),
+        .bias = call.bias.valid() ? ctx.arena->bytes(call.bias).data() : nullptr,
+    };
+    ctx.gemms->run(ctx.gemmOfOp[static_cast<std::size_t>(&op - ctx.plan->ops.data())], buffers);
+}
+
+void biasAdd(OpContext& ctx, const Op& op)
+{
+    const plan::Tensor& y = ctx.tensor(op.outputs[0]);
+    const auto values = ctx.arena->bf16(op.outputs[0]), bias = ctx.arena->bf16(op.inputs[1]);
+    parallelFor(y.rows, rowGrain(y.cols), [&](std::int64_t begin, std::int64_t end) {
+        ctx.kernels->biasAdd(bias, values.subspan(static_cast<std::size_t>(begin * y.cols),
+                                                  static_cast<std::size_t>((end - begin) * y.cols)));
+    });
+}
+
+void reduceColumnPartials(OpContext& ctx, std::int64_t rows, std::int64_t cols, std::span<float> out)
+{
+    ctx.kernels->reduceColumns(ctx.columnPartials.data(), rows, cols, 0, cols, out.data());
+}
+
+void biasGrad(OpContext& ctx, const Op& op)
+{
+    const plan::Tensor& dy = ctx.tensor(op.inputs[0]);
+    const kernels::Bf16* const values = ctx.arena->bf16(op.inputs[0]).data();
+    parallelFor(dy.rows, kernels::kRowBlock, [&](std::int64_t begin, std::int64_t end) {
+        const kernels::RowRange part{.rows = dy.rows, .cols = dy.cols, .begin = begin, .end = end};
+        ctx.kernels->biasGrad(values, part, ctx.columnPartials.data());
+    });
+    reduceColumnPartials(ctx, dy.rows, dy.cols, ctx.arena->f32(op.outputs[0]));
+}
+
+void activationForward(OpContext& ctx, const Op& op)
+{
+    const auto z = ctx.arena->bf16(op.inputs[0]), a = ctx.arena->bf16(op.outputs[0]);
+    parallelFor(static_cast<std::int64_t>(z.size()), kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+        const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+        ctx.kernels->actForward(ctx.activation, z.subspan(i, n), a.subspan(i, n));
+    });
+}
+
+void activationBackward(OpContext& ctx, const Op& op)
+{
+    const auto da = ctx.arena->bf16(op.inputs[0]), z = ctx.arena->bf16(op.inputs[1]), dz = ctx.arena->bf16(op.outputs[0]);
+    parallelFor(static_cast<std::int64_t>(z.size()), kElementGrain, [&](std::int64_t begin, std::int64_t end) {
+        const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
+        ctx.kernels->actBackward(ctx.activation, da.subspan(i, n), z.subspan(i, n), dz.subspan(i, n));
+    });
+}
+
+void loss(OpContext& ctx, const Op& op)
+{
+    const plan::Tensor& shape = ctx.tensor(op.inputs[0]);
+    const plan::TensorId target = op.inputs[1];
+    const bool classes = ctx.plan->config.loss == plan::Loss::SoftmaxCrossEntropy;
+    const auto y = ctx.arena->bf16(op.inputs[0]), dy = ctx.arena->bf16(op.outputs[0]);
+    const std::span<double> rowLoss(ctx.rowLoss);
+    const auto terms = static_cast<double>(classes ? shape.rows : shape.elements());
+    const auto gradScale = static_cast<float>((classes ? 1.0 : 2.0) / terms);
+    parallelFor(shape.rows, rowGrain(shape.cols), [&](std::int64_t begin, std::int64_t end) {
+        const auto row = static_cast<std::size_t>(begin), rows = static_cast<std::size_t>(end - begin);
+        const auto first = row * static_cast<std::size_t>(shape.cols), n = rows * static_cast<std::size_t>(shape.cols);
+        const auto mine = rowLoss.subspan(row, rows);
+        if (classes)
+            ctx.kernels->softmaxCrossEntropy(y.subspan(first, n), ctx.arena->i32(target).subspan(row, rows), shape.cols,
+                                             gradScale, dy.subspan(first, n), mine);
+        else
+            ctx.kernels->squaredError(y.subspan(first, n), ctx.arena->f32(target).subspan(first, n), shape.cols, gradScale,
+                                      dy.subspan(first, n), mine);
+    });
+    const double sum = std::accumulate(rowLoss.begin(), rowLoss.begin() + shape.rows, 0.0);  // in order of rows
+    ctx.arena->f32(op.outputs[1])[0] = static_cast<float>(sum / terms);
+}
+
+}  // namespace fp8scope::cpu
