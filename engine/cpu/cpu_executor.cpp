@@ -56,6 +56,13 @@ std::size_t bytesNeeded(const StepPlan& plan)
            std::max(largestGemmScratch(plan, nativeGemmArithmetic()), Dataset::teacherBytes(plan.config));
 }
 
+kernels::ActivationKind activationKind(plan::Activation activation)
+{
+    return activation == plan::Activation::Gelu ? kernels::ActivationKind::Gelu : kernels::ActivationKind::Relu;
+}
+
+}  // namespace
+
 void requireMemory(const StepPlan& plan)
 {
     const std::size_t needed = bytesNeeded(plan);
@@ -66,13 +73,6 @@ void requireMemory(const StepPlan& plan)
                                 static_cast<double>(available) / (1U << 30U)),
                     fmt::format("mode {}", plan.settings.mode), "lower batch, widths or dataset_batches");
 }
-
-kernels::ActivationKind activationKind(plan::Activation activation)
-{
-    return activation == plan::Activation::Gelu ? kernels::ActivationKind::Gelu : kernels::ActivationKind::Relu;
-}
-
-}  // namespace
 
 void noteQuantization(OpContext& ctx, const Op& op, const CastCounts& counts)
 {

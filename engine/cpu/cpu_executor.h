@@ -38,6 +38,10 @@ struct ExecutorOptions {
     int threads = 0;  ///< 0: as many as the process may use
 };
 
+/// Throws Error, with the bytes needed, those available and what to lower, when this machine cannot hold what an executor of
+/// the plan takes. Control groups are respected.
+void requireMemory(const plan::StepPlan&);
+
 /// Same plan and seed give the same results, whatever the vector level. Allocates the plan's arena once, in the constructor,
 /// which throws Error when the machine cannot hold it, with the bytes needed and what to lower.
 class CpuExecutor {
