@@ -29,6 +29,15 @@ void encodeBf16BiasKernel(std::span<const float> x, std::span<const Bf16> bias, 
         });
 }
 
+/// One row more in the sums of its block.
+template <int B>
+[[gnu::always_inline]] inline void addRow(const Bf16* row, std::size_t cols, float* sums)
+{
+    forEachVector<B>(cols, [=](std::size_t c, const auto& lanes) {
+        lanes.store(sums + c, lanes.load(sums + c) + widenBf16<B>(lanes.load(row + c)));
+    });
+}
+
 template <int B>
 void biasGradKernel(const Bf16* dy, const RowRange& part, float* columnPartials)
 {
@@ -38,9 +47,7 @@ void biasGradKernel(const Bf16* dy, const RowRange& part, float* columnPartials)
         std::memset(sums, 0, cols * sizeof(float));
         const std::int64_t end = part.end - block < kRowBlock ? part.end : block + kRowBlock;
         for (std::int64_t row = block; row < end; ++row)
-            forEachVector<B>(cols, [=, in = dy + static_cast<std::size_t>(row) * cols](std::size_t c, const auto& lanes) {
-                lanes.store(sums + c, lanes.load(sums + c) + widenBf16<B>(lanes.load(in + c)));
-            });
+            addRow<B>(dy + static_cast<std::size_t>(row) * cols, cols, sums);
     }
 }
 

@@ -90,35 +90,58 @@ CastCounts toFp8Kernel(std::span<const float> x, DType format, std::span<Fp8> q)
     return format == DType::E4m3 ? toFp8As<B, DType::E4m3>(x, q) : toFp8As<B, DType::E5m2>(x, q);
 }
 
-/// The amax of what went through it, on bf16 bits in u32 lanes.
-template <int B>
-struct AmaxTracker {
-    U32<B> largest = Vec<B>::splat(0U);
+template <int B, DType Type>
+CastCounts castCarefully(const Bf16* x, std::size_t n, float scale, Fp8* q)
+{
+    const auto factor = Vec<B>::splat(scale);
+    CastCounters<B> counters;
+    forEachVector<B>(n, [&](std::size_t i, const auto& lanes) {
+        lanes.store(q + i, roundToFp8<B, Type>(widenBf16<B>(lanes.load(x + i)) * factor, counters, lanes));
+    });
+    return counters.total();
+}
 
-    [[gnu::always_inline]] void see(const U32<B>& bf16Bits) { largest = max(largest, bf16Bits & Vec<B>::splat(0x7fffU)); }
-    [[nodiscard]] float amax() const
-    {
-        std::uint32_t lanes[kLanes];
-        WholeVector<B>::store(lanes, largest);
-        std::uint32_t result = 0;
-        for (const std::uint32_t lane : lanes)
-            result = lane > result ? lane : result;
-        return decodeBf16(static_cast<Bf16>(result));
-    }
-};
+/// For pieces in which nothing saturates, nothing is NaN and only zeros give a zero product: half the steps.
+template <int B, DType Type>
+CastCounts castOrdinary(const Bf16* x, std::size_t n, float scale, Fp8* q)
+{
+    const auto factor = Vec<B>::splat(scale);
+    forEachVector<B>(n, [=](std::size_t i, const auto& lanes) {
+        lanes.store(q + i, roundOrdinaryToFp8<B, Type>(lanes.load(x + i), factor));
+    });
+    const std::size_t zeroCodes = countZeros<B>(q, n);
+    const std::size_t zeros = zeroCodes == 0 ? 0 : countZeros<B>(x, n);
+    return {.saturated = 0, .underflowed = zeroCodes - zeros, .zeros = zeros};
+}
+
+/// Casts up to kCastPiece elements, which stay in L1 between the pass that finds their amax and the one that casts them.
+inline constexpr std::size_t kCastPiece = 1024;
+
+template <int B, DType Type>
+CastResult castPiece(const Bf16* x, std::size_t n, float scale, Fp8* q)
+{
+    // The smallest bf16 is 2^-133: from this scale on only zeros give a zero product.
+    constexpr float kLeastOrdinaryScale = 0x1p-16F;
+    const float amax = amaxKernel<B>(std::span<const Bf16>(x, n));
+    const bool ordinary = scale >= kLeastOrdinaryScale && amax * scale <= fp8Max(Type);
+    return {.amax = amax, .counts = ordinary ? castOrdinary<B, Type>(x, n, scale, q) : castCarefully<B, Type>(x, n, scale, q)};
+}
+
+inline void add(CastResult& whole, const CastResult& part)
+{
+    whole.amax = maxAmax(whole.amax, part.amax);
+    whole.counts += part.counts;
+}
 
 template <int B, DType Type>
 CastResult castAs(std::span<const Bf16> x, float scale, std::span<Fp8> q)
 {
-    const auto factor = Vec<B>::splat(scale);
-    CastCounters<B> counters;
-    AmaxTracker<B> tracker;
-    forEachVector<B>(x.size(), [&, in = x.data(), out = q.data()](std::size_t i, const auto& lanes) {
-        const U32<B> bits = lanes.load(in + i);
-        tracker.see(bits);
-        lanes.store(out + i, roundToFp8<B, Type>(widenBf16<B>(bits) * factor, counters, lanes));
-    });
-    return {.amax = tracker.amax(), .counts = counters.total()};
+    CastResult whole;
+    for (std::size_t i = 0; i < x.size(); i += kCastPiece) {
+        const std::size_t n = x.size() - i < kCastPiece ? x.size() - i : kCastPiece;
+        add(whole, castPiece<B, Type>(x.data() + i, n, scale, q.data() + i));
+    }
+    return whole;
 }
 template <int B>
 CastResult castKernel(std::span<const Bf16> x, float scale, DType format, std::span<Fp8> q)

@@ -79,6 +79,26 @@ template <int B, DType Type, class LanesUsed>
     return select(isNan, V::splat(static_cast<std::uint32_t>(kFp8Nan)), code | sign);
 }
 
+/// The code of x * scale for bf16 bits whose product is neither NaN nor beyond the largest code; scale > 0. As roundToFp8, but
+/// the sum's low byte is used as it stands: the code's offset, an even number, so that ties stay ties to even, goes into `unit`.
+template <int B, DType Type>
+[[gnu::always_inline]] inline U32<B> roundOrdinaryToFp8(const U32<B>& bf16Bits, const F32<B>& scale)
+{
+    using V = Vec<B>;
+    constexpr Fp8Traits f = fp8Traits(Type);
+    constexpr std::uint32_t minBits = static_cast<std::uint32_t>(f.minExponent + 127) << 23;
+    constexpr int kept = 23 - f.mantissaBits;
+    constexpr std::uint32_t offset = (0U - (minBits >> kept)) & 0xffU;
+    static_assert(offset % 2 == 0);
+
+    const F32<B> scaled = absolute<B>(widenBf16<B>(bf16Bits)) * scale;
+    const U32<B> exponentBits = max(asBits<B>(scaled) & V::splat(0x7f800000U), V::splat(minBits));
+    const U32<B> unit = exponentBits + V::splat((static_cast<std::uint32_t>(kept) << 23) + offset);
+    const U32<B> sum = asBits<B>(scaled + asFloat<B>(unit));
+    const U32<B> code = sum + shiftRight<kept, B>(exponentBits);
+    return chooseBits<B>(V::splat(0x7fU), code, shiftRight<8, B>(bf16Bits));
+}
+
 /// decodeFp8 of numerics/formats.h. Subnormals come out of a subtraction, for f32 subnormals would be slow on some CPUs.
 template <int B, DType Type>
 [[gnu::always_inline]] inline F32<B> widenFp8(const U32<B>& codes)

@@ -60,15 +60,33 @@ void transposeEdgeTile(const std::uint8_t* in, std::size_t inStride, std::size_t
             out[column * outStride + row] = in[row * inStride + column];
 }
 
-/// body(row, rows, column, columns) for the tiles of a part, row blocks outside.
+/// Transposes rows x cols bytes, at most 64 rows of them.
+template <int B>
+void transposeStrip(const std::uint8_t* in, std::size_t inStride, std::size_t rows, std::size_t cols, std::uint8_t* out,
+                    std::size_t outStride)
+{
+    std::size_t column = 0;
+    if (rows == kTile)
+        for (; column + kTile <= cols; column += kTile)
+            transposeTile<B>(in + column, inStride, out + column * outStride, outStride);
+    if (column < cols)
+        transposeEdgeTile<B>(in + column, inStride, rows, cols - column, out + column * outStride, outStride);
+}
+
+/// Columns that are worked on from the first row to the last before the next ones: the transpose's pages that they touch, one
+/// or more a column, then stay in the TLB.
+inline constexpr std::size_t kStripColumns = 512;
+
+/// body(row, rows, column, columns) for strips of at most 64 rows x kStripColumns, from the top down.
 template <class Body>
-[[gnu::always_inline]] inline void forEachTile(const RowRange& part, Body&& body)
+[[gnu::always_inline]] inline void forEachStrip(const RowRange& part, Body&& body)
 {
     const auto cols = static_cast<std::size_t>(part.cols);
     const auto end = static_cast<std::size_t>(part.end);
-    for (auto row = static_cast<std::size_t>(part.begin); row < end; row += kTile)
-        for (std::size_t column = 0; column < cols; column += kTile)
-            body(row, end - row < kTile ? end - row : kTile, column, cols - column < kTile ? cols - column : kTile);
+    for (std::size_t column = 0; column < cols; column += kStripColumns)
+        for (auto row = static_cast<std::size_t>(part.begin); row < end; row += kTile)
+            body(row, end - row < kTile ? end - row : kTile, column,
+                 cols - column < kStripColumns ? cols - column : kStripColumns);
 }
 
 template <int B>
@@ -76,13 +94,8 @@ void transposeKernel(const Fp8* q, const RowRange& part, Fp8* qTransposed)
 {
     const auto cols = static_cast<std::size_t>(part.cols);
     const auto rows = static_cast<std::size_t>(part.rows);
-    forEachTile(part, [=](std::size_t row, std::size_t tileRows, std::size_t column, std::size_t tileCols) {
-        const Fp8* in = q + row * cols + column;
-        Fp8* out = qTransposed + column * rows + row;
-        if (tileRows == kTile && tileCols == kTile)
-            transposeTile<B>(in, cols, out, rows);
-        else
-            transposeEdgeTile<B>(in, cols, tileRows, tileCols, out, rows);
+    forEachStrip(part, [=](std::size_t row, std::size_t stripRows, std::size_t column, std::size_t stripCols) {
+        transposeStrip<B>(q + row * cols + column, cols, stripRows, stripCols, qTransposed + column * rows + row, rows);
     });
 }
 

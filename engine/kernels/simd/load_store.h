@@ -199,6 +199,25 @@ template <int B, class Body>
         body(i, PartialVector<B>{n - i});
 }
 
+/// How many of n elements (at most 4000) are zero but for their top bit, the sign of bf16 and fp8.
+template <int B, class T>
+[[nodiscard]] inline std::size_t countZeros(const T* p, std::size_t n)
+{
+    using Chunk [[gnu::vector_size(B)]] = T;
+    using MemoryChunk [[gnu::vector_size(B), gnu::aligned(1), gnu::may_alias]] = T;
+    constexpr std::size_t kElements = B / sizeof(T);
+    Chunk counts{};
+    std::size_t i = 0;
+    for (; i + kElements <= n; i += kElements)
+        counts -= reinterpret_cast<Chunk>((*reinterpret_cast<const MemoryChunk*>(p + i) << 1) == 0);
+    std::size_t zeros = 0;
+    for (std::size_t lane = 0; lane < kElements; ++lane)
+        zeros += counts[lane];
+    for (; i < n; ++i)
+        zeros += static_cast<T>(p[i] << 1) == 0 ? 1 : 0;
+    return zeros;
+}
+
 /// The lanes added up in their order.
 template <class Sum, class T, int B>
 [[nodiscard, gnu::always_inline]] inline Sum sumLanes(const Lanes16<T, B>& v)

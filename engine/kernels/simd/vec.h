@@ -148,6 +148,25 @@ template <class T, int B>
         r.c[i] = mask.c[i] ? a.c[i] : b.c[i];
     return r;
 }
+/// Bits of a where `bits` is set, else of b.
+template <int B>
+[[gnu::always_inline]] inline Lanes16<std::uint32_t, B> chooseBits(const Lanes16<std::uint32_t, B>& bits,
+                                                                   const Lanes16<std::uint32_t, B>& a,
+                                                                   const Lanes16<std::uint32_t, B>& b)
+{
+    Lanes16<std::uint32_t, B> r;
+    for (std::size_t i = 0; i < r.kChunks; ++i) {
+#if defined(__x86_64__)
+        if constexpr (B == 64) {
+            r.c[i] = reinterpret_cast<typename Lanes16<std::uint32_t, B>::Chunk>(_mm512_ternarylogic_epi32(
+                reinterpret_cast<__m512i>(bits.c[i]), reinterpret_cast<__m512i>(a.c[i]), reinterpret_cast<__m512i>(b.c[i]), 0xca));
+            continue;
+        }
+#endif
+        r.c[i] = (a.c[i] & bits.c[i]) | (b.c[i] & ~bits.c[i]);
+    }
+    return r;
+}
 template <int Count, int B>
 [[gnu::always_inline]] inline Lanes16<std::uint32_t, B> shiftLeft(const Lanes16<std::uint32_t, B>& a)
 {
