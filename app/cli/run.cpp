@@ -97,8 +97,8 @@ void addModelOptions(CLI::App& command, RunOptions& options)
                               "Linear layers without bias");
     addSetting(command, options, "--activation", "activation", "relu, gelu or none", "NAME");
     addSetting(command, options, "--batch", "batch", "Rows of a batch", "N");
-    addSetting(command, options, "--steps", "steps", "Steps a mode", "N");
-    addSetting(command, options, "--warmup", "warmup", "First steps flagged as warm-up", "N");
+    addSetting(command, options, "--steps", "steps", "Steps a mode, after the warm-up", "N");
+    addSetting(command, options, "--warmup", "warmup", "Steps before them, flagged as warm-up", "N");
     addSetting(command, options, "--loss", "loss", "mse or cross_entropy", "NAME");
     addSetting(command, options, "--optimizer", "optimizer.kind", "adam or sgd", "NAME");
     addSetting(command, options, "--learning-rate", "optimizer.learning_rate", "Learning rate", "X");

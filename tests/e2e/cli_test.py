@@ -58,7 +58,7 @@ class Questions(Fixture):
     def test_info_names_the_three_runs(self):
         runs = self.ask_json("info", self.trace)["runs"]
         self.assertEqual([r["mode"] for r in runs], ["bf16", "fp8", "fp8-fused"])
-        self.assertEqual([r["steps"] for r in runs], [8, 8, 8])
+        self.assertEqual([r["steps"] for r in runs], [10, 10, 10])
         self.assertTrue(all(r["complete"] for r in runs))
 
     def test_breakdown_adds_up_to_the_step_exactly(self):
@@ -92,7 +92,7 @@ class Questions(Fixture):
         numerics = {r["mode"]: r for r in self.ask_json("numerics", self.trace)["runs"]}
         self.assertEqual(numerics["bf16"]["tensors"], [])
         self.assertGreater(len(numerics["fp8"]["tensors"]), 0)
-        self.assertEqual(len(numerics["fp8"]["loss"]), 8)
+        self.assertEqual(len(numerics["fp8"]["loss"]), 10)
 
     def test_advise_findings_have_gain_and_evidence(self):
         findings = self.ask_json("advise", self.trace)["findings"]
@@ -139,7 +139,7 @@ class Questions(Fixture):
 
     def test_the_sqlite3_library_reads_the_tables(self):
         with sqlite3.connect(f"file:{self.trace}?mode=ro", uri=True) as db:
-            self.assertEqual(db.execute("select count(*) from step").fetchone()[0], 24)
+            self.assertEqual(db.execute("select count(*) from step").fetchone()[0], 30)
 
 
 class WrongInput(Fixture):
