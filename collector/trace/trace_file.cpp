@@ -157,9 +157,13 @@ WriterLock::~WriterLock()
 
 Error traceFileError(const fs::path& path, const SQLite::Exception& e, const char* doing)
 {
+    constexpr const char* kFreeSpace = "free some space; what was flushed before is kept";
+    if (e.getExtendedErrorCode() == SQLITE_IOERR_WRITE)
+        return Error("the trace cannot grow: a quota or a limit on file sizes was reached, or the disk failed", path.string(),
+                     kFreeSpace);
     switch (e.getErrorCode() & 0xff) {
     case SQLITE_FULL:
-        return Error("the disk is full", path.string(), "free some space; what was flushed before is kept");
+        return Error("the disk is full", path.string(), kFreeSpace);
     case SQLITE_NOTADB:
         return Error("this is not a trace: not a SQLite file", path.string(), kOpenAnother);
     case SQLITE_CORRUPT:

@@ -71,11 +71,12 @@ TEST(TraceRoundTrip, EveryTableComesBackAsItWas)
 TEST(TraceRoundTrip, ALoopTraceComesBackAsItWas)
 {
     const TemporaryFolder folder;
-    const Trace trace = test::makeLoopTrace({.slices = 400'000, .modes = {"bf16", "fp8"}});
-    ASSERT_GT(trace.tracks[7].slices.size(), TraceWriter::kBlockSlices) << "one track of several blocks is wanted";
+    const Trace trace = test::makeLoopTrace({.slices = 180'000, .modes = {"fp8"}});
+    ASSERT_GT(trace.tracks[0].slices.size(), TraceWriter::kBlockSlices) << "one track of several blocks is wanted";
     saveTrace(trace, folder / "a.fp8trace");
-    for (const unsigned threads : {1U, 2U, 5U})
-        EXPECT_TRUE(toText(loadTrace(folder / "a.fp8trace", {.threads = threads})) == toText(trace)) << threads;
+    const std::string text = toText(trace);
+    for (const unsigned threads : {1U, 3U})
+        EXPECT_TRUE(toText(loadTrace(folder / "a.fp8trace", {.threads = threads})) == text) << threads;
 }
 
 TEST(TraceRoundTrip, AnEmptyTraceComesBackEmpty)
