@@ -75,7 +75,7 @@ void transposeStrip(const std::uint8_t* in, std::size_t inStride, std::size_t ro
 
 /// Columns that are worked on from the first row to the last before the next ones: the transpose's pages that they touch, one
 /// or more a column, then stay in the TLB.
-inline constexpr std::size_t kStripColumns = 512;
+inline constexpr std::size_t kStripColumns = 1024;
 
 /// body(row, rows, column, columns) for strips of at most 64 rows x kStripColumns, from the top down.
 template <class Body>
