@@ -13,7 +13,8 @@ namespace fp8scope::analysis::rules
 namespace
 {
 
-constexpr double kWorthSaying = 0.01;  // of the step
+constexpr double kWorthFusing = 0.01;        // of the step
+constexpr double kWorthAnotherModel = 0.03;  // of the step: a model without biases is a larger change than a fusion
 
 Finding common(const Breakdown& run, const OpSum& sums)
 {
@@ -69,12 +70,14 @@ std::vector<Finding> biasGradient(const AdviceInput& in)
     std::vector<Finding> findings;
     for (const Breakdown& run : in.runs) {
         const OpSum sums = sumOps(in.trace, run, withRole(Role::BiasGrad));
-        if (sums.count < 1 || static_cast<double>(sums.exposedNs) < kWorthSaying * static_cast<double>(run.stepNs))
+        if (sums.count < 1)
             continue;
+        const double share = static_cast<double>(sums.exposedNs) / static_cast<double>(run.stepNs);
         const RunFacts facts = factsOf(in.trace, run);
-        if (!facts.usesFp8)
+        const bool castReadsDy = facts.castTranspose && !facts.eagerCasts && !facts.separateTransposes;
+        if (!facts.usesFp8 && share >= kWorthAnotherModel)
             findings.push_back(trainWithoutBias(run, facts, sums));
-        else if (facts.castTranspose && !facts.eagerCasts && !facts.separateTransposes)
+        else if (facts.usesFp8 && castReadsDy && share >= kWorthFusing)
             findings.push_back(fuseIntoCast(run, facts, sums));
     }
     return findings;
