@@ -29,6 +29,16 @@ constexpr const char* kOpenAnother = "open another file, or record again";
 
 fs::path withSuffix(const fs::path& path, const char* suffix) { return fs::path(path) += suffix; }
 
+/// 0 for a file that is not there.
+std::uintmax_t sizeOf(const fs::path& path)
+{
+    std::error_code ec;
+    const std::uintmax_t bytes = fs::file_size(path, ec);
+    return ec ? 0 : bytes;
+}
+
+bool hasLog(const fs::path& path) { return sizeOf(withSuffix(path, "-wal")) > 0; }
+
 /// Two processes may remove and make the lock file at once: what was locked must still be what stands under the name.
 bool standsUnder(int descriptor, const fs::path& path)
 {
@@ -53,8 +63,8 @@ void checkHeader(const fs::path& path)
         throw Error("there is no such file", path.string(), "check the name");
     if (!fs::is_regular_file(status))
         throw Error("this is not a file", path.string(), "name a .fp8trace file");
-    const std::uintmax_t bytes = fs::file_size(path, ec);
-    if (bytes == 0 && fs::file_size(withSuffix(path, "-wal"), ec) == 0)
+    const std::uintmax_t bytes = sizeOf(path);
+    if (bytes == 0 && !hasLog(path))
         throw Error("the file is empty", path.string(), kOpenAnother);
 
     std::ifstream in(path, std::ios::binary);
@@ -75,7 +85,7 @@ void checkHeader(const fs::path& path)
     const std::uint32_t storedPageSize = bigEndian(header, 16) >> 16;
     const std::uint64_t pageSize = storedPageSize == 1 ? 65536 : storedPageSize;
     const std::uint64_t expected = pageSize * bigEndian(header, 28);
-    if (bytes < expected && !fs::exists(withSuffix(path, "-wal"), ec))
+    if (bytes < expected && !hasLog(path))
         throw Error(fmt::format("the file is truncated: {} of {} bytes are there", bytes, expected), path.string(),
                     "copy it again from where it was recorded");
 }
@@ -88,8 +98,7 @@ SQLite::Database openReadOnly(const fs::path& path)
         db.exec("SELECT count(*) FROM sqlite_schema");
         return db;
     } catch (const SQLite::Exception& e) {
-        std::error_code ec;
-        if ((e.getErrorCode() & 0xff) != SQLITE_CANTOPEN || fs::file_size(withSuffix(path, "-wal"), ec) > 0)
+        if ((e.getErrorCode() & 0xff) != SQLITE_CANTOPEN || hasLog(path))
             throw;
     }
     std::string uri = "file:";

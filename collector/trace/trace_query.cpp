@@ -115,6 +115,7 @@ struct TraceQuery::Impl {
 TraceQuery::TraceQuery(const std::filesystem::path& path) : m_impl(std::make_unique<Impl>(path))
 {
     registerSliceTable(m_impl->handle());
+    (void)m_impl->prepare("SELECT id FROM slice");  // connects the table: the authorizer would not let it declare its columns
     sqlite3_set_authorizer(m_impl->handle(), authorize, nullptr);
 }
 

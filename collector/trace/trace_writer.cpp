@@ -99,13 +99,13 @@ void syncFolder(const fs::path& path)
 SQLite::Database createFile(const fs::path& path)
 {
     SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    db.exec("PRAGMA page_size = 8192");
+    db.exec("PRAGMA page_size = 4096");
     db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
     db.exec("PRAGMA synchronous = OFF");  // until the tables stand: one sync at the end does for all of them
     db.exec("PRAGMA journal_mode = WAL");
     db.exec("PRAGMA secure_delete = OFF");  // merged blocks are no secret, and zeroing them costs a write each
     db.exec("PRAGMA cache_size = -16384");
-    db.exec("PRAGMA wal_autocheckpoint = 2000");
+    db.exec("PRAGMA wal_autocheckpoint = 4000");
     SQLite::Transaction transaction(db);
     for (const SchemaObject& table : schemaTables())
         db.exec(std::string(table.sql));
