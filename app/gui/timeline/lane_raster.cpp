@@ -84,15 +84,15 @@ void LaneRaster::draw(const LanePicture& picture, const LaneSlices& lane, const 
         fill(extent.left, extent.right, top, height, color);
     }
     for (std::size_t x = 0; x < picture.columns.size(); ++x) {
-        if (picture.columns[x].count > 0 || picture.columns[x].busyNs != Column{}.busyNs)
+        if (picture.columns[x].count > 0 || picture.columns[x].busyNs != PixelColumn{}.busyNs)
             drawColumn(static_cast<int>(x), picture.columns[x],
                        emphasis.active ? emphasis.columns[x] : std::uint16_t{0}, emphasis.active, nsPerPx, top, height,
                        neutral);
     }
 }
 
-void LaneRaster::drawColumn(int x, const Column& column, std::uint16_t meant, bool emphasized, double nsPerPx, int top,
-                            int height, bool neutral)
+void LaneRaster::drawColumn(int x, const PixelColumn& column, std::uint16_t meant, bool emphasized, double nsPerPx,
+                            int top, int height, bool neutral)
 {
     const auto color = [&](std::size_t family) {
         const bool faded = emphasized && (meant >> family & 1U) == 0;

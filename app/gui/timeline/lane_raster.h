@@ -57,7 +57,7 @@ public:
 
 private:
     void fill(int left, int right, int top, int height, QRgb color);
-    void drawColumn(int x, const Column& column, std::uint16_t meant, bool emphasized, double nsPerPx, int top,
+    void drawColumn(int x, const PixelColumn& column, std::uint16_t meant, bool emphasized, double nsPerPx, int top,
                     int height, bool neutral);
 
     [[nodiscard]] QRgb* line(int y) const { return m_pixels + y * m_stride; }

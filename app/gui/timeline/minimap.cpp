@@ -13,7 +13,7 @@ namespace
 {
 
 /// Spreads a box over the columns it covers, by the part of each.
-void addBox(std::vector<Column>& columns, const Box& box, std::size_t family, double nsPerPx)
+void addBox(std::vector<PixelColumn>& columns, const Box& box, std::size_t family, double nsPerPx)
 {
     const double left = std::max(box.leftPx, 0.0);
     const double right = std::min(box.rightPx, static_cast<double>(columns.size()));
@@ -23,7 +23,7 @@ void addBox(std::vector<Column>& columns, const Box& box, std::size_t family, do
     }
 }
 
-double sumOf(const Column& column)
+double sumOf(const PixelColumn& column)
 {
     double sum = 0;
     for (const float busy : column.busyNs)
@@ -33,10 +33,10 @@ double sumOf(const Column& column)
 
 }  // namespace
 
-std::vector<Column> densityColumns(const TimelineScene& scene, const Context& context, double startNs, double nsPerPx,
-                                   int width)
+std::vector<PixelColumn> densityColumns(const TimelineScene& scene, const Context& context, double startNs,
+                                        double nsPerPx, int width)
 {
-    std::vector<Column> sum(static_cast<std::size_t>(width));
+    std::vector<PixelColumn> sum(static_cast<std::size_t>(width));
     LanePicture picture;
     const Trace& trace = scene.loaded->trace;
     for (std::uint32_t t = 0; t < trace.tracks.size(); ++t) {
@@ -101,7 +101,7 @@ void Minimap::drawDensity()
     const double nsPerPx = (axis.boundsEndNs - axis.boundsStartNs) / m_density.width();
     const auto columns = densityColumns(m_view->scene(), *m_context, axis.boundsStartNs, nsPerPx, m_density.width());
     double most = 0;
-    for (const Column& column : columns)
+    for (const PixelColumn& column : columns)
         most = std::max(most, sumOf(column));
     for (std::size_t x = 0; x < columns.size() && most > 0; ++x) {
         double used = 0;

@@ -11,8 +11,8 @@ namespace fp8scope::gui
 {
 
 /// Busy time by family and column over all queues of the visible runs; tracks that are not indexed yet are left out.
-[[nodiscard]] std::vector<Column> densityColumns(const TimelineScene& scene, const Context& context, double startNs,
-                                                 double nsPerPx, int width);
+[[nodiscard]] std::vector<PixelColumn> densityColumns(const TimelineScene& scene, const Context& context,
+                                                      double startNs, double nsPerPx, int width);
 
 class Minimap : public QWidget
 {

@@ -22,12 +22,12 @@ public:
         : m_columns(picture.columns), m_width(width), m_nsPerPx(nsPerPx)
     {
         picture.boxes.clear();
-        m_columns.assign(static_cast<std::size_t>(width), Column{});
+        m_columns.assign(static_cast<std::size_t>(width), PixelColumn{});
     }
 
     void addSlice(double left, double right, std::size_t family)
     {
-        share(left, right, [&](Column& column, double part) {
+        share(left, right, [&](PixelColumn& column, double part) {
             column.busyNs[family] += static_cast<float>((right - left) * m_nsPerPx * part);
         });
         count(left, 1, family);
@@ -36,7 +36,7 @@ public:
     void addBucket(double left, double right, const std::array<float, kSliceFamilies>& busyNs, std::size_t slices,
                    std::size_t family)
     {
-        share(left, right, [&](Column& column, double part) {
+        share(left, right, [&](PixelColumn& column, double part) {
             for (std::size_t f = 0; f < kSliceFamilies; ++f)
                 column.busyNs[f] += busyNs[f] * static_cast<float>(part);
         });
@@ -44,7 +44,7 @@ public:
     }
 
 private:
-    [[nodiscard]] Column* at(int x)
+    [[nodiscard]] PixelColumn* at(int x)
     {
         return x >= 0 && x < m_width ? &m_columns[static_cast<std::size_t>(x)] : nullptr;
     }
@@ -56,13 +56,13 @@ private:
         const int first = static_cast<int>(std::floor(left));
         const int last = static_cast<int>(std::floor(right));
         if (first == last) {
-            if (Column* column = at(first))
+            if (PixelColumn* column = at(first))
                 add(*column, 1.0);
             return;
         }
         for (int x = first; x <= last; ++x) {
             const double part = (std::min(right, x + 1.0) - std::max(left, static_cast<double>(x))) / (right - left);
-            if (Column* column = at(x))
+            if (PixelColumn* column = at(x))
                 add(*column, part);
         }
     }
@@ -70,12 +70,12 @@ private:
     void count(double left, std::size_t slices, std::size_t family)
     {
         const int x = std::clamp(static_cast<int>(std::floor(left)), 0, m_width - 1);
-        Column& column = m_columns[static_cast<std::size_t>(x)];
+        PixelColumn& column = m_columns[static_cast<std::size_t>(x)];
         column.count += static_cast<std::uint32_t>(slices);
         column.family = static_cast<std::uint8_t>(family);
     }
 
-    std::vector<Column>& m_columns;
+    std::vector<PixelColumn>& m_columns;
     int m_width;
     double m_nsPerPx;
 };

@@ -17,7 +17,7 @@ namespace fp8scope::gui
 inline constexpr std::size_t kSliceFamilies = kFamilyCount;
 
 /// What slices too short to draw one by one leave in a pixel column.
-struct Column {
+struct PixelColumn {
     std::array<float, kSliceFamilies> busyNs{};
     std::uint32_t count = 0;               ///< slices merged here; each counts in one column
     std::uint8_t family = kSliceFamilies;  ///< of one of them: what to draw where all durations are zero
@@ -32,7 +32,7 @@ struct Box {
 
 /// What to draw of a lane. Reused between rows to avoid allocations.
 struct LanePicture {
-    std::vector<Column> columns;
+    std::vector<PixelColumn> columns;
     std::vector<Box> boxes;
 };
 

@@ -126,12 +126,16 @@ RangePanel::RangePanel(Context* context, const TimelineIndex* index, QWidget* pa
     m_table->setShowGrid(false);
     m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
     m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    QFont small = font();
+    small.setPixelSize(12);
+    m_table->setFont(small);
+    m_table->horizontalHeader()->setMinimumSectionSize(40);
     m_table->setAccessibleName(tr("Families in the range"));
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
     m_table->verticalHeader()->setDefaultSectionSize(20);
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setSectionResizeMode(RangeModel::FamilyColumn, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(RangeModel::FamilyColumn, QHeaderView::ResizeToContents);
     m_table->horizontalHeader()->setHighlightSections(false);
     body()->addWidget(m_table);
     connect(m_table, &QTableView::clicked, this, [this](const QModelIndex& cell) {

@@ -26,7 +26,12 @@ std::vector<std::vector<std::uint32_t>> lanesOf(const Track& track)
     std::vector<std::vector<std::uint32_t>> lanes;
     if (track.laneCount <= 1 || track.slices.lane.empty())
         return lanes;
+    std::vector<std::size_t> sizes(track.laneCount);
+    for (const std::uint8_t lane : track.slices.lane)
+        ++sizes[lane];
     lanes.resize(track.laneCount);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane)
+        lanes[lane].reserve(sizes[lane]);
     for (std::size_t i = 0; i < track.slices.size(); ++i)
         lanes[track.slices.lane[i]].push_back(static_cast<std::uint32_t>(i));
     return lanes;

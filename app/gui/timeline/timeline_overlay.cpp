@@ -103,10 +103,10 @@ void drawLabels(QPainter& painter, const TimelineScene& scene)
         }
         painter.setPen(theme.line);
         painter.drawLine(0, top + rows[r].height - 1, TimelineScene::kLabelWidth, top + rows[r].height - 1);
+        if (!rows[r].isHeader())
+            painter.drawLine(TimelineScene::kLabelWidth - 1, top, TimelineScene::kLabelWidth - 1, top + rows[r].height - 1);
     }
     painter.restore();
-    painter.setPen(theme.line);
-    painter.drawLine(TimelineScene::kLabelWidth - 1, pane.top(), TimelineScene::kLabelWidth - 1, pane.bottom());
 }
 
 void drawSteps(QPainter& painter, const TimelineScene& scene, const Row& row)
@@ -185,13 +185,15 @@ void drawRange(QPainter& painter, const TimelineScene& scene)
     const int right = pixel(std::clamp(scene.xOf(static_cast<double>(scene.range->endNs)), -10.0, limit));
     const QRect area(left, scene.canvas().top(), std::max(right - left, 1), scene.canvas().height());
     QColor shade = theme.accent;
-    shade.setAlphaF(theme.dark ? 0.16F : 0.10F);
+    shade.setAlphaF(theme.dark ? 0.12F : 0.08F);
     painter.fillRect(area, shade);
     painter.setPen(theme.accent);
     painter.drawLine(left, area.top(), left, area.bottom());
     painter.drawLine(right, area.top(), right, area.bottom());
     const QString text = rangeText(*scene.range);
     const QRect seen = area.intersected(scene.canvas());
+    if (seen.isEmpty())
+        return;
     const int width = painter.fontMetrics().horizontalAdvance(text) + 12;
     QRect label(seen.center().x() - width / 2, scene.canvas().bottom() - 22, width, 18);
     label.moveLeft(

@@ -38,7 +38,7 @@ TimelinePage::TimelinePage(Context* context, QWidget* parent)
     splitter->addWidget(bottom);
     splitter->setStretchFactor(0, 1);
     splitter->setStretchFactor(1, 0);
-    splitter->setSizes({600, 168});
+    splitter->setSizes({560, 196});
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(kPanelGap, kPanelGap, kPanelGap, kPanelGap);
     layout->addWidget(splitter);
@@ -81,7 +81,7 @@ QWidget* TimelinePage::makeBottom()
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(kPanelGap);
     layout->addWidget(m_details, 5);
-    layout->addWidget(m_range, 4);
+    layout->addWidget(m_range, 5);
     bottom->setMinimumHeight(110);
     return bottom;
 }

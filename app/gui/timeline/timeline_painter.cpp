@@ -13,7 +13,7 @@ namespace fp8scope::gui
 namespace
 {
 
-constexpr int kLeastLabelPx = 26;
+constexpr int kLeastLabelPx = 34;
 constexpr int kLabelPadding = 4;
 
 int scaled(double px, double ratio) { return static_cast<int>(std::lround(px * ratio)); }
