@@ -32,9 +32,11 @@ std::string readFile(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
+/// As a new file: ext4 syncs one that was truncated and written again when it is closed, which takes longer than to load it.
 void writeFile(const std::filesystem::path& path, std::string_view bytes)
 {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
+    std::filesystem::remove(path);
+    std::ofstream(path, std::ios::binary) << bytes;
 }
 
 std::string loadError(const std::filesystem::path& path)
