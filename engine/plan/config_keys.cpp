@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <limits>
 
@@ -15,17 +14,6 @@ namespace {
 
 constexpr std::int64_t kLargestDimension = std::int64_t{1} << 20;  // beyond any layer; keeps every product of two in 64 bits
 constexpr std::size_t kMostLayers = 10'000;
-
-std::string quoted(std::string_view text)
-{
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\')
-            out += '\\';
-        out += c;
-    }
-    return out + '"';
-}
 
 std::string tomlNumber(double value)
 {
@@ -297,13 +285,24 @@ const std::vector<ConfigKey>& configKeys()
     return keys;
 }
 
+std::string quoted(std::string_view text)
+{
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            out += '\\';
+        out += c;
+    }
+    return out + '"';
+}
+
 std::string_view describe(ValueType type)
 {
     switch (type) {
     case ValueType::Boolean: return "true or false";
     case ValueType::Integer: return "an integer";
     case ValueType::Number: return "a number";
-    case ValueType::Text: return "text in quotes";
+    case ValueType::Text: return "text";
     case ValueType::IntegerList: return "a list of integers";
     case ValueType::TextList: return "a list of text";
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one table of configuration keys: it drives reading, `--set`, writing, help and "did you mean". Internal to engine/plan.
+// The one table of configuration keys: it drives reading, `--set`, writing, help and "did you mean". Internal to
+// engine/plan.
 #pragma once
 
 #include "engine/plan/config.h"
@@ -13,7 +14,8 @@ namespace fp8scope::plan {
 enum class ValueType : std::uint8_t { Boolean, Integer, Number, Text, IntegerList, TextList };
 
 /// A value of the type that its key asks for.
-using SettingValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
+using SettingValue =
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<std::string>>;
 
 /// What is wrong with a value ("must be from 1 to 8, is 9"), or nullopt.
 using BrokenRule = std::optional<std::string>;
@@ -30,6 +32,7 @@ struct KeyBinding {
 [[nodiscard]] const std::vector<KeyBinding>& keyBindings();
 [[nodiscard]] const KeyBinding* findKey(std::string_view key);
 [[nodiscard]] std::string_view describe(ValueType);  ///< "an integer", "a list of integers"
+[[nodiscard]] std::string quoted(std::string_view);  ///< as a TOML string
 [[nodiscard]] const std::vector<std::string>& modeNames();
 /// Rules between keys ("softmax_cross_entropy needs ..."): the key to blame and the rule, or nullopt.
 struct BrokenRelation {

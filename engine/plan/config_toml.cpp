@@ -30,7 +30,8 @@ std::string lastSection(std::string_view key) { return std::string(key.substr(0,
         keys.push_back(binding.doc.key);
     const auto near = nearest(key, keys);
     throw Error(fmt::format("unknown key '{}'", key), where,
-                near ? fmt::format("did you mean '{}'?", *near) : fmt::format("the keys are {}", fmt::join(keys, ", ")));
+                near ? fmt::format("did you mean '{}'?", *near)
+                     : fmt::format("the keys are {}", fmt::join(keys, ", ")));
 }
 
 std::set<std::string> sections()
@@ -66,15 +67,15 @@ std::vector<Entry> flatten(const toml::table& table, const std::string& prefix, 
         }
         const std::string where = fmt::format("{}:{}", source, at.line);
         if (findKey(name) != nullptr)
-            throw Error(fmt::format("key '{}' must be {}, is a section", name, describe(findKey(name)->type)), where, "");
+            throw Error(fmt::format("key '{}' must be {}, is a section", name, describe(findKey(name)->type)), where,
+                        "");
         if (!prefix.empty() || !sections().contains(name))
             refuseUnknownSection(name, where);
         const std::vector<Entry> inner = flatten(*node.as_table(), name + '.', source);
         entries.insert(entries.end(), inner.begin(), inner.end());
     }
-    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-        return std::pair(a.line, a.column) < std::pair(b.line, b.column);
-    });
+    std::sort(entries.begin(), entries.end(),
+              [](const Entry& a, const Entry& b) { return std::pair(a.line, a.column) < std::pair(b.line, b.column); });
     return entries;
 }
 
@@ -135,7 +136,8 @@ void setFromNode(MlpConfig& config, const KeyBinding& binding, const toml::node&
 {
     const auto value = valueOf(node, binding.type);
     if (!value)
-        throw Error(fmt::format("key '{}' must be {}, is {}", binding.doc.key, describe(binding.type), typeWord(node)), where, "");
+        throw Error(fmt::format("key '{}' must be {}, is {}", binding.doc.key, describe(binding.type), typeWord(node)),
+                    where, "");
     if (const BrokenRule broken = binding.set(config, *value))
         throw Error(fmt::format("key '{}' {}", binding.doc.key, *broken), where, "");
 }
@@ -144,7 +146,7 @@ void setFromNode(MlpConfig& config, const KeyBinding& binding, const toml::node&
 std::string asToml(std::string_view value, ValueType type)
 {
     const auto quoteBare = [](std::string_view word) {
-        return word.starts_with('"') || word.starts_with('\'') ? std::string(word) : fmt::format("'{}'", word);
+        return word.starts_with('"') || word.starts_with('\'') ? std::string(word) : quoted(word);
     };
     if (type == ValueType::Text)
         return quoteBare(value);
@@ -164,7 +166,8 @@ std::string asToml(std::string_view value, ValueType type)
 /// Line of a key in the file, for errors found after reading.
 std::string placeOf(const std::vector<Entry>& entries, std::string_view key, std::string_view source)
 {
-    const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
+    const auto found =
+        std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.key == key; });
     return found == entries.end() ? std::string(source) : fmt::format("{}:{}", source, found->line);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt is column-major, so the second row-major operand becomes its A (the m side) and the first its B (the n side).
+// cuBLASLt is column-major, so the second row-major operand becomes its A (the m side) and the first its B (the n
+// side).
 #include "engine/plan/gemm_calls.h"
 
 namespace fp8scope::plan {
@@ -27,9 +28,18 @@ GemmCall call(const StepPlan& plan, GemmOperand a, bool transA, GemmOperand b, b
 
 }  // namespace
 
-GemmCall gemmTn(const StepPlan& plan, GemmOperand x, GemmOperand y, TensorId d) { return call(plan, y, true, x, false, d); }
-GemmCall gemmNn(const StepPlan& plan, GemmOperand dy, GemmOperand w, TensorId dx) { return call(plan, w, false, dy, false, dx); }
-GemmCall gemmNt(const StepPlan& plan, GemmOperand dy, GemmOperand x, TensorId dw) { return call(plan, x, false, dy, true, dw); }
+GemmCall gemmTn(const StepPlan& plan, GemmOperand x, GemmOperand y, TensorId d)
+{
+    return call(plan, y, true, x, false, d);
+}
+GemmCall gemmNn(const StepPlan& plan, GemmOperand dy, GemmOperand w, TensorId dx)
+{
+    return call(plan, w, false, dy, false, dx);
+}
+GemmCall gemmNt(const StepPlan& plan, GemmOperand dy, GemmOperand x, TensorId dw)
+{
+    return call(plan, x, false, dy, true, dw);
+}
 
 std::vector<TensorId> gemmInputs(const GemmCall& gemm)
 {

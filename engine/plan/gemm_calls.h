@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three GEMMs of a linear layer y[B,N] = x[B,K] W[N,K]^T as cuBLASLt is told them (facts: NVIDIA cuBLAS documentation,
-// "cublasLtMatmul"; table in resources/help/recipes.md). Internal to engine/plan.
+// The three GEMMs of a linear layer y[B,N] = x[B,K] W[N,K]^T as cuBLASLt is told them (facts: NVIDIA cuBLAS
+// documentation, "cublasLtMatmul"; table in resources/help/recipes.md). Internal to engine/plan.
 #pragma once
 
 #include "engine/plan/step_plan.h"

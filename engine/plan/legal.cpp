@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cuBLASLt's rules for a GEMM, as sentences. Source: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow Precision
-// Data Types Usage".
+// cuBLASLt's rules for a GEMM, as sentences. Source: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow
+// Precision Data Types Usage".
 #include "engine/plan/step_plan.h"
 
 #include <fmt/format.h>
@@ -71,11 +71,12 @@ Refusal shapeRefusal(const GemmCall& gemm)
     if (gemm.m() < 1 || gemm.n() < 1 || gemm.k() < 1)
         return "every dimension must be at least 1";
     if (aM != gemm.m() || bN != gemm.n() || bK != gemm.k())
-        return fmt::format("shapes do not fit: op(A) is {} x {}, op(B) {} x {}, D {} x {}", aM, gemm.k(), bK, bN, gemm.m(),
-                           gemm.n());
+        return fmt::format("shapes do not fit: op(A) is {} x {}, op(B) {} x {}, D {} x {}", aM, gemm.k(), bK, bN,
+                           gemm.m(), gemm.n());
     for (const auto& [name, layout] : {std::pair("A", gemm.a), std::pair("B", gemm.b), std::pair("D", gemm.d)}) {
         if (layout.ld < layout.rows)
-            return fmt::format("the leading dimension of {}, {}, is less than its {} rows", name, layout.ld, layout.rows);
+            return fmt::format("the leading dimension of {}, {}, is less than its {} rows", name, layout.ld,
+                               layout.rows);
     }
     return {};
 }
@@ -88,8 +89,8 @@ Refusal layoutRefusal(const GemmCall& gemm, int computeCapability)
                        gemm.transB ? 'T' : 'N', computeCapability / 10, computeCapability % 10);
 }
 
-/// Rows and leading dimensions of an fp8 GEMM's matrices must be multiples of 16 bytes. (For 16-bit GEMMs this is a matter of
-/// speed, not of legality.)
+/// Rows and leading dimensions of an fp8 GEMM's matrices must be multiples of 16 bytes. (For 16-bit GEMMs this is a
+/// matter of speed, not of legality.)
 Refusal alignmentRefusal(const GemmCall& gemm)
 {
     if (!isFp8Gemm(gemm))
@@ -100,8 +101,8 @@ Refusal alignmentRefusal(const GemmCall& gemm)
             return fmt::format("{} has {} {} rows, {} bytes: not a multiple of 16 bytes", name, layout.rows,
                                toString(layout.type), layout.rows * size);
         if (layout.ld * size % kAlignmentBytes != 0)
-            return fmt::format("{} has leading dimension {} in {}, {} bytes: not a multiple of 16 bytes", name, layout.ld,
-                               toString(layout.type), layout.ld * size);
+            return fmt::format("{} has leading dimension {} in {}, {} bytes: not a multiple of 16 bytes", name,
+                               layout.ld, toString(layout.type), layout.ld * size);
     }
     return {};
 }
@@ -158,7 +159,8 @@ std::optional<std::string> refusal(const GemmCall& gemm, int computeCapability)
         return why;
     if (Refusal why = layoutRefusal(gemm, computeCapability))
         return why;
-    for (const auto rule : {typeRefusal, shapeRefusal, alignmentRefusal, scaleRefusal, epilogueRefusal, accumulationRefusal}) {
+    for (const auto rule :
+         {typeRefusal, shapeRefusal, alignmentRefusal, scaleRefusal, epilogueRefusal, accumulationRefusal}) {
         if (Refusal why = rule(gemm))
             return why;
     }

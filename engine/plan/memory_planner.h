@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places a plan's tensors in one arena: tensors that are never live at the same time share bytes. Internal to engine/plan.
+// Places a plan's tensors in one arena: tensors that are never live at the same time share bytes. Internal to
+// engine/plan.
 #pragma once
 
 #include "engine/plan/step_plan.h"

@@ -8,9 +8,9 @@
 namespace fp8scope::plan {
 namespace {
 
-constexpr std::array kClasses{TensorClass::Weight,     TensorClass::Master,   TensorClass::OptimizerState,
-                              TensorClass::Input,      TensorClass::Activation, TensorClass::Gradient,
-                              TensorClass::Fp8Copy,    TensorClass::Transpose, TensorClass::Scale,
+constexpr std::array kClasses{TensorClass::Weight,   TensorClass::Master,     TensorClass::OptimizerState,
+                              TensorClass::Input,    TensorClass::Activation, TensorClass::Gradient,
+                              TensorClass::Fp8Copy,  TensorClass::Transpose,  TensorClass::Scale,
                               TensorClass::Workspace};
 
 std::size_t peakOf(const StepPlan& plan, TensorClass cls)

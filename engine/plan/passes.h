@@ -13,15 +13,15 @@ namespace fp8scope::plan {
 /// Abs, MaxReduce -> Amax; the scalar chain and the reciprocal -> ScaleFromAmax; ToF32, MulScale, Clamp, ToFp8 -> Cast.
 [[nodiscard]] StepPlan fuseCastChain(StepPlan);
 
-/// Cast and Transpose -> CastTranspose at the tensor's first cast of the step; later casts of the tensor use its results. With
-/// the delayed recipe the pass finds the amax as well. Needs fuseCastChain.
+/// Cast and Transpose -> CastTranspose at the tensor's first cast of the step; later casts of the tensor use its
+/// results. With the delayed recipe the pass finds the amax as well. Needs fuseCastChain.
 [[nodiscard]] StepPlan fuseCastTranspose(StepPlan);
 
 /// BiasGrad of a dy that is cast with transpose -> CastTransposeDbias. Needs fuseCastTranspose.
 [[nodiscard]] StepPlan fuseDbiasCastTranspose(StepPlan);
 
-/// Tensorwise: ActForward, Amax -> ActAmax (needs fuseCastChain). Delayed: ActForward, CastTranspose -> ActCastTranspose, and
-/// the bf16 activation is not kept (needs fuseCastTranspose).
+/// Tensorwise: ActForward, Amax -> ActAmax (needs fuseCastChain). Delayed: ActForward, CastTranspose ->
+/// ActCastTranspose, and the bf16 activation is not kept (needs fuseCastTranspose).
 [[nodiscard]] StepPlan fuseActCast(StepPlan);
 
 /// All passes that plan.settings.fusions asks for, in order, then without the tensors that nothing uses any more.

@@ -36,7 +36,8 @@ public:
     }
 
     /// The returned op is valid until the next one is appended; its derived facts are filled in by deriveOpFacts.
-    Op& append(OpKind kind, std::string name, Phase phase, int layer, std::vector<TensorId> inputs, std::vector<TensorId> outputs)
+    Op& append(OpKind kind, std::string name, Phase phase, int layer, std::vector<TensorId> inputs,
+               std::vector<TensorId> outputs)
     {
         Op& op = m_plan.ops.emplace_back();
         op.name = std::move(name);

@@ -19,10 +19,10 @@ void append(Text& text, fmt::format_string<Args...> format, Args&&... args)
     fmt::format_to(std::back_inserter(text), format, std::forward<Args>(args)...);
 }
 
-/// "1.50 M": three significant digits with an SI prefix.
+/// "1.50 k": three significant digits with an SI prefix.
 std::string siNumber(double value)
 {
-    constexpr std::array kPrefixes{"", " K", " M", " G", " T", " P"};
+    constexpr std::array kPrefixes{"", " k", " M", " G", " T", " P"};
     std::size_t prefix = 0;
     while (value >= 999.5 && prefix + 1 < kPrefixes.size()) {
         value /= 1000;
@@ -72,7 +72,10 @@ std::string gemmNote(const Op& op)
 /// A table whose columns are as wide as their widest cell; the last one is left as it is.
 class Columns {
 public:
-    explicit Columns(std::vector<std::string> head, std::vector<bool> right) : m_right(std::move(right)) { add(std::move(head)); }
+    explicit Columns(std::vector<std::string> head, std::vector<bool> right) : m_right(std::move(right))
+    {
+        add(std::move(head));
+    }
 
     void add(std::vector<std::string> cells)
     {
@@ -87,7 +90,8 @@ public:
         for (const auto& cells : m_rows) {
             std::string line;
             for (std::size_t c = 0; c < cells.size(); ++c)
-                line += m_right[c] ? fmt::format("  {:>{}}", cells[c], m_widths[c]) : fmt::format("  {:<{}}", cells[c], m_widths[c]);
+                line += m_right[c] ? fmt::format("  {:>{}}", cells[c], m_widths[c])
+                                   : fmt::format("  {:<{}}", cells[c], m_widths[c]);
             append(text, "{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
         }
     }
@@ -108,8 +112,9 @@ void printHead(Text& text, const StepPlan& plan)
     append(text, "plan '{}', mode {}", plan.config.name, plan.settings.mode);
     if (plan.settings.fp8)
         append(text, ", recipe {}", toString(plan.config.recipe.kind));
-    append(text, ": {} layers, {} ops a step, {}FLOP, at least {}B moved, arena {}B\n", plan.layers.size(), plan.ops.size(),
-           siNumber(flops), siNumber(bytes), siNumber(static_cast<double>(plan.arenaBytes)));
+    append(text, ": {} {}, {} ops a step, {}FLOP, at least {}B moved, arena {}B\n", plan.layers.size(),
+           plan.layers.size() == 1 ? "layer" : "layers", plan.ops.size(), siNumber(flops), siNumber(bytes),
+           siNumber(static_cast<double>(plan.arenaBytes)));
     append(text, "fusions:");
     bool any = false;
     for (const FusionSwitch& fusion : fusionSwitches()) {
@@ -125,8 +130,8 @@ void printLayers(Text& text, const StepPlan& plan)
 {
     Columns table({"layer", "in", "out", "runs in", "because"}, {false, true, true, false, false});
     for (const LayerPlan& layer : plan.layers)
-        table.add({layer.name, std::to_string(layer.inFeatures), std::to_string(layer.outFeatures), layer.fp8 ? "fp8" : "bf16",
-                   layer.reason});
+        table.add({layer.name, std::to_string(layer.inFeatures), std::to_string(layer.outFeatures),
+                   layer.fp8 ? "fp8" : "bf16", layer.reason});
     append(text, "\nlayers\n");
     table.print(text);
 }
@@ -137,9 +142,10 @@ void printOps(Text& text, const StepPlan& plan)
                   {true, false, false, false, true, true, true, false});
     for (std::size_t i = 0; i < plan.ops.size(); ++i) {
         const Op& op = plan.ops[i];
-        table.add({std::to_string(i), op.name, std::string(toString(op.phase)), rolesOf(op), shapeOf(op), siNumber(op.flops),
-                   siNumber(static_cast<double>(op.bytes)),
-                   fmt::format("{} -> {}{}", namesOf(plan, op.inputs), namesOf(plan, op.outputs), gemmNote(op))});
+        table.add({std::to_string(i), op.name, std::string(toString(op.phase)), rolesOf(op), shapeOf(op),
+                   siNumber(op.flops), siNumber(static_cast<double>(op.bytes)),
+                   fmt::format("{}{}-> {}{}", namesOf(plan, op.inputs), op.inputs.empty() ? "" : " ",
+                               namesOf(plan, op.outputs), gemmNote(op))});
     }
     append(text, "\nops\n");
     table.print(text);
@@ -154,7 +160,8 @@ std::string lifetimeOf(const StepPlan& plan, const Tensor& tensor)
 
 void printTensors(Text& text, const StepPlan& plan)
 {
-    Columns table({"tensor", "type", "shape", "class", "live", "offset", "bytes"}, {false, false, true, false, false, true, true});
+    Columns table({"tensor", "type", "shape", "class", "live", "offset", "bytes"},
+                  {false, false, true, false, false, true, true});
     for (const Tensor& tensor : plan.tensors)
         table.add({tensor.name, std::string(toString(tensor.type)), fmt::format("{} x {}", tensor.rows, tensor.cols),
                    std::string(toString(tensor.cls)), lifetimeOf(plan, tensor), std::to_string(tensor.offset),

@@ -71,8 +71,13 @@ void Quantizer::addBulkState()
 {
     const auto count = static_cast<std::int64_t>(m_plan.quantized.size());
     const auto bulk = [&](const char* name, std::int64_t rows, std::int64_t cols, float initial) {
-        return m_writer.add({.name = name, .type = DType::F32, .rows = rows, .cols = cols, .cls = TensorClass::Scale,
-                             .persistent = true, .initialValue = initial});
+        return m_writer.add({.name = name,
+                             .type = DType::F32,
+                             .rows = rows,
+                             .cols = cols,
+                             .cls = TensorClass::Scale,
+                             .persistent = true,
+                             .initialValue = initial});
     };
     m_staging = bulk("delayed.amax", 1, count, 0);
     m_history = bulk("delayed.history", count, m_plan.config.recipe.historyLength, 0);
@@ -81,8 +86,13 @@ void Quantizer::addBulkState()
     for (std::size_t i = 0; i < m_plan.quantized.size(); ++i) {
         QuantizedTensor& entry = m_plan.quantized[i];
         const auto slot = [&](TensorId parent, const char* what) {
-            return m_writer.add({.name = joined({entry.name, ".", what}), .type = DType::F32, .cls = TensorClass::Scale,
-                                 .layer = entry.layer, .persistent = true, .viewOf = parent, .viewBytes = i * sizeof(float)});
+            return m_writer.add({.name = joined({entry.name, ".", what}),
+                                 .type = DType::F32,
+                                 .cls = TensorClass::Scale,
+                                 .layer = entry.layer,
+                                 .persistent = true,
+                                 .viewOf = parent,
+                                 .viewBytes = i * sizeof(float)});
         };
         entry.amax = slot(m_staging, "amax");
         entry.scale = slot(m_scales, "scale");
@@ -92,7 +102,8 @@ void Quantizer::addBulkState()
 
 QuantizedValue Quantizer::quantize(const CastSite& site, TensorId source)
 {
-    const std::size_t index = m_firstIndex[static_cast<std::size_t>(site.layer)] + static_cast<std::size_t>(site.operand);
+    const std::size_t index =
+        m_firstIndex[static_cast<std::size_t>(site.layer)] + static_cast<std::size_t>(site.operand);
     const bool first = !m_plan.quantized[index].source.valid();
     const DType format = m_plan.quantized[index].format;
     m_plan.quantized[index].source = source;
@@ -178,8 +189,8 @@ void Quantizer::finishStep()
 {
     if (!m_staging.valid())
         return;
-    Op& update = m_writer.append(OpKind::DelayedScaleUpdate, "delayed_scale_update", Phase::Other, -1, {m_staging, m_history},
-                                 {m_scales, m_scaleInvs, m_history, m_staging});
+    Op& update = m_writer.append(OpKind::DelayedScaleUpdate, "delayed_scale_update", Phase::Other, -1,
+                                 {m_staging, m_history}, {m_scales, m_scaleInvs, m_history, m_staging});
     update.constant = std::ldexp(1.0, m_plan.config.recipe.margin);
 }
 
@@ -191,8 +202,13 @@ TensorId Quantizer::scalar(const CastSite& site, std::string_view what, DType ty
 TensorId Quantizer::matrix(const CastSite& site, std::string_view what, DType type, TensorClass cls, std::int64_t rows,
                            std::int64_t cols)
 {
-    return m_writer.add({.name = joined({layerName(site), ".", phaseWord(site.phase), ".", word(site.operand), ".", what}),
-                         .type = type, .rows = rows, .cols = cols, .cls = cls, .layer = site.layer});
+    return m_writer.add(
+        {.name = joined({layerName(site), ".", phaseWord(site.phase), ".", word(site.operand), ".", what}),
+         .type = type,
+         .rows = rows,
+         .cols = cols,
+         .cls = cls,
+         .layer = site.layer});
 }
 
 Op& Quantizer::append(OpKind kind, const CastSite& site, std::string_view verb, TensorId input, TensorId output)

@@ -44,7 +44,8 @@ private:
     TensorId scaleFromAmax(const CastSite&, TensorId amax, DType format);
     TensorId castChain(const CastSite&, TensorId source, TensorId scale, DType format, int statistics);
     TensorId scalar(const CastSite&, std::string_view what, DType type);
-    TensorId matrix(const CastSite&, std::string_view what, DType type, TensorClass cls, std::int64_t rows, std::int64_t cols);
+    TensorId matrix(const CastSite&, std::string_view what, DType type, TensorClass cls, std::int64_t rows,
+                    std::int64_t cols);
     Op& append(OpKind, const CastSite&, std::string_view verb, TensorId input, TensorId output);
     [[nodiscard]] const std::string& layerName(const CastSite& site) const
     {

@@ -41,7 +41,11 @@ std::vector<Requirement> requirements(RecipeKind recipe)
 Fusions presetOf(std::string_view mode)
 {
     if (mode == "fp8-fused")
-        return {.biasEpilogue = true, .castChain = true, .castTranspose = true, .dbiasCastTranspose = true, .actCast = true};
+        return {.biasEpilogue = true,
+                .castChain = true,
+                .castTranspose = true,
+                .dbiasCastTranspose = true,
+                .actCast = true};
     if (mode == "bf16")
         return {.biasEpilogue = true};  // the strong baseline: what every framework does for 16-bit linears
     return {};
@@ -61,9 +65,10 @@ void refuseIllegal(const Fusions& fusions, RecipeKind recipe, std::string_view m
 {
     for (const Requirement& rule : requirements(recipe)) {
         if (fusions.*rule.member && !(fusions.*rule.needed))
-            throw Error(fmt::format("fusion {} needs {} in mode {}: {}", rule.switchName, rule.needs, mode, rule.because),
-                        fmt::format("fusion.{}", rule.switchName),
-                        fmt::format("turn fusion.{} on or fusion.{} off", rule.needs, rule.switchName));
+            throw Error(
+                fmt::format("fusion {} needs {} in mode {}: {}", rule.switchName, rule.needs, mode, rule.because),
+                fmt::format("fusion.{}", rule.switchName),
+                fmt::format("turn fusion.{} on or fusion.{} off", rule.needs, rule.switchName));
     }
 }
 
@@ -79,8 +84,10 @@ const std::vector<FusionSwitch>& fusionSwitches()
 {
     static const std::vector<FusionSwitch> switches{
         {"bias_epilogue", &Fusions::biasEpilogue, "the GEMM adds the bias"},
-        {"cast_chain", &Fusions::castChain, "amax in one pass, cast in one pass, scale in one kernel (as torch.compile does)"},
-        {"cast_transpose", &Fusions::castTranspose, "one pass writes the fp8 tensor and its transpose, once a step; needs cast_chain"},
+        {"cast_chain", &Fusions::castChain,
+         "amax in one pass, cast in one pass, scale in one kernel (as torch.compile does)"},
+        {"cast_transpose", &Fusions::castTranspose,
+         "one pass writes the fp8 tensor and its transpose, once a step; needs cast_chain"},
         {"dbias_cast_transpose", &Fusions::dbiasCastTranspose,
          "that pass also sums the bias gradient; needs cast_transpose"},
         {"act_cast", &Fusions::actCast,
@@ -101,7 +108,8 @@ ModeSettings settingsFor(const MlpConfig& config, std::string_view mode)
     ModeSettings settings{.mode = std::string(mode), .fp8 = mode != "bf16", .fusions = presetOf(mode)};
     applyOverrides(settings.fusions, config);
     if (!settings.fp8)
-        settings.fusions = {.biasEpilogue = settings.fusions.biasEpilogue};  // without fp8 there is nothing else to fuse
+        settings.fusions = {.biasEpilogue =
+                                settings.fusions.biasEpilogue};  // without fp8 there is nothing else to fuse
     refuseIllegal(settings.fusions, config.recipe.kind, mode);
     return settings;
 }

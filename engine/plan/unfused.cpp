@@ -64,9 +64,14 @@ private:
 
     TensorId matrix(int l, std::string_view what, DType type, std::int64_t rows, std::int64_t cols, TensorClass cls)
     {
-        return m_writer.add({.name = joined({layer(l).name, ".", what}), .type = type, .rows = rows, .cols = cols, .cls = cls,
-                             .layer = l, .persistent = cls == TensorClass::Weight || cls == TensorClass::Master ||
-                                                       cls == TensorClass::OptimizerState});
+        return m_writer.add({.name = joined({layer(l).name, ".", what}),
+                             .type = type,
+                             .rows = rows,
+                             .cols = cols,
+                             .cls = cls,
+                             .layer = l,
+                             .persistent = cls == TensorClass::Weight || cls == TensorClass::Master ||
+                                           cls == TensorClass::OptimizerState});
     }
 
     TensorId addParameter(int l, const std::string& name, std::int64_t rows, std::int64_t cols)
@@ -94,8 +99,11 @@ private:
         const std::int64_t batch = m_plan.config.batch;
         const bool classes = m_plan.config.loss == Loss::SoftmaxCrossEntropy;
         m_plan.input = matrix(0, "x", DType::Bf16, batch, layer(0).inFeatures, TensorClass::Input);
-        m_plan.target = m_writer.add({.name = "target", .type = classes ? DType::I32 : DType::F32, .rows = batch,
-                                      .cols = classes ? 1 : layer(layerCount() - 1).outFeatures, .cls = TensorClass::Input});
+        m_plan.target = m_writer.add({.name = "target",
+                                      .type = classes ? DType::I32 : DType::F32,
+                                      .rows = batch,
+                                      .cols = classes ? 1 : layer(layerCount() - 1).outFeatures,
+                                      .cls = TensorClass::Input});
         m_writer.append(OpKind::LoadBatch, "load_batch", Phase::Other, -1, {}, {m_plan.input, m_plan.target});
         tensors(0).x = m_plan.input;
     }
@@ -106,7 +114,8 @@ private:
         t.z = matrix(l, "z", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
         emitGemm(l, Phase::Forward, forwardCall(l));
         if (t.b.valid())
-            m_writer.append(OpKind::BiasAdd, opName(l, Phase::Forward, "bias_add"), Phase::Forward, l, {t.z, t.b}, {t.z});
+            m_writer.append(OpKind::BiasAdd, opName(l, Phase::Forward, "bias_add"), Phase::Forward, l, {t.z, t.b},
+                            {t.z});
         if (l + 1 == layerCount()) {
             m_plan.prediction = t.z;
             return;
@@ -114,7 +123,8 @@ private:
         tensors(l + 1).x = t.z;
         if (!activated(l))
             return;
-        const TensorId a = matrix(l + 1, "x", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
+        const TensorId a =
+            matrix(l + 1, "x", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
         m_writer.append(OpKind::ActForward, opName(l, Phase::Forward, "act"), Phase::Forward, l, {t.z}, {a});
         tensors(l + 1).x = a;
     }
@@ -139,7 +149,8 @@ private:
         LayerTensors& last = tensors(layerCount() - 1);
         last.dy = gradient(layerCount() - 1, "dy", m_plan.config.batch, layer(layerCount() - 1).outFeatures);
         m_plan.loss = m_writer.add({.name = "loss", .type = DType::F32, .cls = TensorClass::Workspace});
-        m_writer.append(OpKind::Loss, "loss", Phase::Other, -1, {m_plan.prediction, m_plan.target}, {last.dy, m_plan.loss});
+        m_writer.append(OpKind::Loss, "loss", Phase::Other, -1, {m_plan.prediction, m_plan.target},
+                        {last.dy, m_plan.loss});
     }
 
     TensorId gradient(int l, std::string_view what, std::int64_t rows, std::int64_t cols)
@@ -216,8 +227,8 @@ private:
         std::vector<TensorId> gradients{t.dw};
         if (t.db.valid())
             gradients.push_back(t.db);
-        m_writer.append(OpKind::OptimizerStep, joined({layer(l).name, ".optimizer"}), Phase::Optimizer, l, std::move(gradients),
-                        std::move(t.updated));
+        m_writer.append(OpKind::OptimizerStep, joined({layer(l).name, ".optimizer"}), Phase::Optimizer, l,
+                        std::move(gradients), std::move(t.updated));
     }
 
     StepPlan& m_plan;

@@ -6,8 +6,8 @@
 
 namespace fp8scope::plan {
 
-/// One training step, one op for each kernel that an eager framework would launch: ops and tensors, without derived facts and
-/// without memory. `settings.fusions` is only recorded.
+/// One training step, one op for each kernel that an eager framework would launch: ops and tensors, without derived
+/// facts and without memory. `settings.fusions` is only recorded.
 [[nodiscard]] StepPlan buildUnfused(const MlpConfig&, const ModeSettings&);
 
 /// Why a linear layer of this shape cannot run in fp8 on a GPU with TN-only fp8 GEMMs; empty when it can.

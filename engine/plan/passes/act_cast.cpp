@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The activation also starts the quantization of its result. Tensorwise scales need the whole tensor's amax first, so only that
-// is fused; delayed scales are known before, so cast and transpose are fused as well and the bf16 result is never written.
+// The activation also starts the quantization of its result. Tensorwise scales need the whole tensor's amax first, so
+// only that is fused; delayed scales are known before, so cast and transpose are fused as well and the bf16 result is
+// never written.
 #include "engine/plan/passes.h"
 #include "engine/plan/passes/rewrite.h"
 
 namespace fp8scope::plan {
 namespace {
 
-std::string siblingName(const Op& op, std::string_view what) { return op.name.substr(0, op.name.rfind('.') + 1).append(what); }
+std::string siblingName(const Op& op, std::string_view what)
+{
+    return op.name.substr(0, op.name.rfind('.') + 1).append(what);
+}
 
 class ActCast {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of the passes: each works on what the earlier ones made. The one that removes most ops goes first, for speed.
+// The order of the passes: each works on what the earlier ones made. The one that removes most ops goes first, for
+// speed.
 #include "engine/plan/passes.h"
 #include "engine/plan/passes/rewrite.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMM, BiasAdd -> GEMM with a bias epilogue: the sum happens in the GEMM's fp32 accumulators, before the only rounding.
+// GEMM, BiasAdd -> GEMM with a bias epilogue: the sum happens in the GEMM's fp32 accumulators, before the only
+// rounding.
 #include "engine/plan/gemm_calls.h"
 #include "engine/plan/passes.h"
 #include "engine/plan/passes/rewrite.h"

@@ -27,8 +27,8 @@ public:
     }
 
 private:
-    /// The last op of a chain that starts at `first` and goes on with `kinds`, each the only reader of the one before; the ops
-    /// before it are marked erased. -1 where the chain breaks.
+    /// The last op of a chain that starts at `first` and goes on with `kinds`, each the only reader of the one before;
+    /// the ops before it are marked erased. -1 where the chain breaks.
     int follow(std::size_t first, std::initializer_list<OpKind> kinds)
     {
         std::array<std::size_t, 4> passed{};
@@ -59,7 +59,8 @@ private:
     /// Also takes in the reciprocal of the scale, which is then there before the GEMM asks for it.
     void fuseScale(std::size_t toF64)
     {
-        const int last = follow(toF64, {OpKind::ScalarClampMin, OpKind::ScalarReciprocal, OpKind::ScalarMul, OpKind::ScalarToF32});
+        const int last =
+            follow(toF64, {OpKind::ScalarClampMin, OpKind::ScalarReciprocal, OpKind::ScalarMul, OpKind::ScalarToF32});
         if (last < 0)
             return;
         Op& op = m_plan.ops[static_cast<std::size_t>(last)];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cast a tensor and step: the first one also writes the transpose that backward needs, and both are kept until used.
-// A cast tensor does not change between its casts (weights change in the optimizer, after the last), so the amax, scale and
-// fp8 values that are no longer computed again are bitwise those kept.
+// One cast a tensor and step: the first one also writes the transpose that backward needs, and both are kept until
+// used. A cast tensor does not change between its casts (weights change in the optimizer, after the last), so the amax,
+// scale and fp8 values that are no longer computed again are bitwise those kept.
 #include "engine/plan/passes.h"
 #include "engine/plan/passes/rewrite.h"
 
@@ -66,8 +66,8 @@ private:
         m_erased[transpose] = true;
     }
 
-    /// Delayed: the amax is for later steps, so the same pass over the tensor can find it. none() for tensorwise, whose cast
-    /// must wait for the amax.
+    /// Delayed: the amax is for later steps, so the same pass over the tensor can find it. none() for tensorwise, whose
+    /// cast must wait for the amax.
     TensorId foldedAmax(const Op& cast)
     {
         if (m_plan.config.recipe.kind != RecipeKind::Delayed)

@@ -78,8 +78,8 @@ void visitReferences(StepPlan& plan, Visit visit)
         std::for_each(op.outputs.begin(), op.outputs.end(), visit);
         if (!op.gemm)
             continue;
-        for (TensorId* id : {&op.gemm->aTensor, &op.gemm->bTensor, &op.gemm->dTensor, &op.gemm->aScale, &op.gemm->bScale,
-                             &op.gemm->bias})
+        for (TensorId* id : {&op.gemm->aTensor, &op.gemm->bTensor, &op.gemm->dTensor, &op.gemm->aScale,
+                             &op.gemm->bScale, &op.gemm->bias})
             visit(*id);
     }
     for (QuantizedTensor& entry : plan.quantized) {

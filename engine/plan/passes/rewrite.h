@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the passes share: who writes and reads a tensor, and removing what a rewrite made superfluous. Internal to engine/plan.
+// What the passes share: who writes and reads a tensor, and removing what a rewrite made superfluous. Internal to
+// engine/plan.
 #pragma once
 
 #include "engine/plan/step_plan.h"

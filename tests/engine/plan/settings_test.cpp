@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Modes as presets, overrides on top, and combinations that cannot be.
+#include "collector/trace/error.h"
+#include "engine/plan/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fp8scope::plan {
+namespace {
+
+std::string refusalOf(const MlpConfig& config, std::string_view mode)
+{
+    try {
+        static_cast<void>(settingsFor(config, mode));
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+MlpConfig withOverrides(std::vector<std::pair<std::string, bool>> overrides)
+{
+    MlpConfig config;
+    config.fusionOverrides = std::move(overrides);
+    return config;
+}
+
+TEST(SettingsTest, ModesArePresets)
+{
+    EXPECT_EQ(settingsFor({}, "bf16").fusions, (Fusions{.biasEpilogue = true}));
+    EXPECT_FALSE(settingsFor({}, "bf16").fp8);
+    EXPECT_EQ(settingsFor({}, "fp8").fusions, Fusions{});
+    EXPECT_TRUE(settingsFor({}, "fp8").fp8);
+    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{true, true, true, true, true}));
+}
+
+TEST(SettingsTest, OverridesChangeThePreset)
+{
+    EXPECT_EQ(settingsFor(withOverrides({{"cast_chain", true}}), "fp8").fusions, (Fusions{.castChain = true}));
+    EXPECT_FALSE(settingsFor(withOverrides({{"act_cast", false}}), "fp8-fused").fusions.actCast);
+    EXPECT_FALSE(settingsFor(withOverrides({{"bias_epilogue", false}}), "bf16").fusions.biasEpilogue);
+}
+
+TEST(SettingsTest, Bf16HasNoCastsToFuse)
+{
+    EXPECT_EQ(settingsFor(withOverrides({{"cast_transpose", true}}), "bf16").fusions, (Fusions{.biasEpilogue = true}));
+}
+
+TEST(SettingsTest, UnknownModesAreRefused)
+{
+    EXPECT_EQ(refusalOf({}, "fp8-fuse"), "modes: unknown mode 'fp8-fuse'; did you mean 'fp8-fused'?");
+    EXPECT_EQ(refusalOf({}, "int8-everything"),
+              "modes: unknown mode 'int8-everything'; the modes are bf16, fp8, fp8-fused");
+}
+
+TEST(SettingsTest, FusionsWithoutWhatTheyBuildOnAreRefused)
+{
+    EXPECT_EQ(refusalOf(withOverrides({{"cast_chain", false}}), "fp8-fused"),
+              "fusion.cast_transpose: fusion cast_transpose needs cast_chain in mode fp8-fused: it adds the transpose "
+              "to the one-pass "
+              "cast; turn fusion.cast_chain on or fusion.cast_transpose off");
+    EXPECT_EQ(refusalOf(withOverrides({{"dbias_cast_transpose", true}}), "fp8"),
+              "fusion.dbias_cast_transpose: fusion dbias_cast_transpose needs cast_transpose in mode fp8: it adds the "
+              "bias gradient to "
+              "the cast with transpose; turn fusion.cast_transpose on or fusion.dbias_cast_transpose off");
+    EXPECT_EQ(refusalOf(withOverrides({{"cast_chain", true}, {"act_cast", true}}), "fp8"), "accepted");
+}
+
+TEST(SettingsTest, WithDelayedScalesTheActivationFusesWithTheTranspose)
+{
+    MlpConfig config = withOverrides({{"cast_chain", true}, {"act_cast", true}});
+    config.recipe.kind = RecipeKind::Delayed;
+    EXPECT_EQ(refusalOf(config, "fp8"), "fusion.act_cast: fusion act_cast needs cast_transpose in mode fp8: with the "
+                                        "delayed recipe it adds the activation to the "
+                                        "cast with transpose; turn fusion.cast_transpose on or fusion.act_cast off");
+}
+
+TEST(SettingsTest, SwitchesAreInAblationOrder)
+{
+    std::vector<std::string_view> names;
+    for (const FusionSwitch& fusion : fusionSwitches())
+        names.push_back(fusion.name);
+    EXPECT_THAT(names, testing::ElementsAre("bias_epilogue", "cast_chain", "cast_transpose", "dbias_cast_transpose",
+                                            "act_cast"));
+}
+
+}  // namespace
+}  // namespace fp8scope::plan
