@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything that can be refused before a run starts is refused here; then TrainingRun runs it.
-#include "app/session/memory_check.h"
+#include "app/session/child_process.h"
+#include "app/session/engine_output.h"
 #include "app/session/session.h"
 #include "app/session/training_run.h"
+#include "collector/recorder/session_directory.h"
+#include "collector/trace/error.h"
+#include "engine/plan/step_plan.h"
 
 #include <csignal>
+#include <fstream>
 
 namespace fp8scope::session {
 
@@ -37,18 +42,32 @@ double stepWeight(const plan::StepPlan& plan)
     return seconds;
 }
 
+/// Asks the engine whether this machine can hold all modes: only it knows what an executor takes.
+void requireMemory(const plan::MlpConfig& config, const std::filesystem::path& program)
+{
+    const recorder::SessionDirectory directory;
+    const std::filesystem::path file = directory.path() / "config.toml";
+    const std::filesystem::path output = directory.path() / "output";
+    std::ofstream(file) << plan::toToml(config);
+    ChildProcess check(
+        {.program = program, .arguments = {"engine-worker", "--check", file.string()}, .output = output});
+    const ExitStatus status = check.wait();
+    if (status.signal != 0)
+        throw Error("the engine was killed by signal " + std::to_string(status.signal) + " before the run",
+                    program.string(), "");
+    if (status.code != 0)
+        throw Error(engineComplaint(output), "", "");
+}
+
 }  // namespace
 
 RunOutcome runTraining(const RunRequest& request, const std::filesystem::path& program,
                        const std::function<void(const RunProgress&)>& onProgress, std::stop_token stop)
 {
     std::vector<double> weights;
-    const std::uint64_t available = availableMemory();
-    for (const std::string& mode : request.config.modes) {
-        const plan::StepPlan plan = plan::buildPlan(request.config, mode);
-        requireMemory(plan, available);
-        weights.push_back(stepWeight(plan));
-    }
+    for (const std::string& mode : request.config.modes)
+        weights.push_back(stepWeight(plan::buildPlan(request.config, mode)));
+    requireMemory(request.config, program);
     const IgnoreFileSizeSignal ignore;
     return TrainingRun(request, program, onProgress, std::move(weights)).runAll(stop);
 }

@@ -39,9 +39,14 @@ struct RunOutcome {
     std::uint64_t slices = 0;
 };
 
-/// Runs all modes in turn, each in a child process (`fp8scope engine-worker`), into one trace. Refuses before starting,
-/// by Error, what cannot work: memory, output file. A killed child, a cancel or a full disk ends the run with what was
-/// recorded kept, and says so in the outcome. `program`: the fp8scope executable to start for children.
+/// Runs all modes in turn, each in a child process (`fp8scope engine-worker`), into one trace.
+///
+/// Refuses before anything is written, by Error, what cannot work: a plan that this machine's memory does not hold, an
+/// output file that exists (unless `replace`) or that another run is writing. A mode that fails by itself (its loss is
+/// no longer finite) does not keep the later ones from running. A killed child, a cancel (the child finishes its step;
+/// it is killed if that takes longer than ten seconds and two steps) and a full disk end the run. In each case what was
+/// recorded is kept, and the outcome says so. `program`: the fp8scope executable to start for children. `onProgress` is
+/// called on this thread.
 [[nodiscard]] RunOutcome runTraining(const RunRequest&, const std::filesystem::path& program,
                                      const std::function<void(const RunProgress&)>& onProgress, std::stop_token stop);
 

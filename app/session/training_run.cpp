@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/session/training_run.h"
 
+#include "app/session/engine_output.h"
 #include "collector/trace/error.h"
 #include "collector/wire/producer.h"
 
@@ -80,7 +81,7 @@ TrainingRun::Next TrainingRun::runMode(std::size_t index, const std::stop_token&
                                       (m_recorder.directory() / "config.toml").string(), "--mode", mode, "--threads",
                                       std::to_string(m_request.threads), "--parent", std::to_string(::getpid())},
                         .addedEnvironment = {{wire::kTokenVariable, m_recorder.token()}},
-                        .output = m_recorder.directory() / (mode + ".output")});
+                        .output = outputOf(mode)});
     const ExitStatus status = superviseChild(child, stop);
     m_timeLeft.modeEnded(index);
     return judge(mode, status);
@@ -134,26 +135,19 @@ TrainingRun::Next TrainingRun::judge(const std::string& mode, const ExitStatus& 
     }
     if (status.signal != 0)
         return end(fmt::format("killed by signal {}", status.signal));
-    addMessage(
-        fmt::format("the {} run failed {}: {}; {}", mode, after, lastOutputLine(mode), whatIsKept("its", steps)));
+    addMessage(fmt::format("the {} run failed {}: {}; {}", mode, after, engineComplaint(outputOf(mode)),
+                           whatIsKept("its", steps)));
     return run != nullptr ? Next::Mode : Next::End;  // an engine that did not even begin will not for another mode
+}
+
+std::filesystem::path TrainingRun::outputOf(const std::string& mode) const
+{
+    return m_recorder.directory() / (mode + ".output");
 }
 
 const recorder::RecordedRun* TrainingRun::currentRun() const
 {
     return m_recorder.runs().size() > m_runsBeforeMode ? &m_recorder.runs().back() : nullptr;
-}
-
-/// Of a child's standard error: its one line, without the program's name before it.
-std::string TrainingRun::lastOutputLine(const std::string& mode) const
-{
-    std::ifstream output(m_recorder.directory() / (mode + ".output"));
-    std::string last = "the engine gave no reason";
-    for (std::string line; std::getline(output, line);)
-        if (!line.empty())
-            last = line;
-    constexpr std::string_view kPrefix = "fp8scope engine-worker: ";
-    return last.starts_with(kPrefix) ? last.substr(kPrefix.size()) : last;
 }
 
 /// "its 7 finished steps are in demo.fp8trace".

@@ -34,7 +34,8 @@ private:
     void reportProgress(int step, double loss, std::int64_t stepNs);
     /// The current mode's run, or nullptr if it did not get to begin.
     [[nodiscard]] const recorder::RecordedRun* currentRun() const;
-    [[nodiscard]] std::string lastOutputLine(const std::string& mode) const;
+    /// The file that takes the output of a mode's engine.
+    [[nodiscard]] std::filesystem::path outputOf(const std::string& mode) const;
     [[nodiscard]] std::string whatIsKept(const std::string& whose, std::uint64_t steps) const;
     void addMessage(const std::string& sentence);
 

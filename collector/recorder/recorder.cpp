@@ -212,6 +212,8 @@ void Recorder::Impl::decode(Connection& connection)
             return;
         if (const auto* hello = std::get_if<wire::Hello>(&*record))
             greet(connection, *hello);
+        else if (std::holds_alternative<wire::Bye>(*record))
+            disconnect(connection, "");
         else
             connection.session->accept(*record);
     }

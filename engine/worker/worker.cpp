@@ -45,9 +45,14 @@ WorkerExit trainSteps(const plan::StepPlan& plan, int threads, const StopSignals
     return kWorkerDone;
 }
 
+plan::MlpConfig readConfig(const std::filesystem::path& path)
+{
+    return plan::parseConfig(readFile(path), path.string());
+}
+
 WorkerExit train(const WorkerRequest& request, const StopSignals& stop)
 {
-    const plan::MlpConfig config = plan::parseConfig(readFile(request.config), request.config.string());
+    const plan::MlpConfig config = readConfig(request.config);
     wire::Producer producer(request.socket,
                             wire::helloOfThisProcess(request.token, "fp8scope engine (" + request.mode + ")"));
     const plan::StepPlan plan = plan::buildPlan(config, request.mode);
@@ -125,8 +130,20 @@ int runWorker(const WorkerRequest& request) noexcept
     });
 }
 
+int checkRun(const std::filesystem::path& config) noexcept
+{
+    return guarded([&] {
+        const plan::MlpConfig parsed = readConfig(config);
+        for (const std::string& mode : parsed.modes)
+            cpu::requireMemory(plan::buildPlan(parsed, mode));
+        return kWorkerDone;
+    });
+}
+
 int workerMain(const std::vector<std::string>& arguments) noexcept
 {
+    if (arguments.size() == 2 && arguments[0] == "--check")
+        return checkRun(arguments[1]);
     return guarded([&] { return runWorker(requestFrom(arguments)); });
 }
 

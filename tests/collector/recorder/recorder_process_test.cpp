@@ -3,47 +3,30 @@
 #include "collector/recorder/recorder.h"
 #include "collector/trace/error.h"
 #include "collector/trace/trace_reader.h"
-#include "tests/collector/recorder/scratch_directory.h"
+#include "tests/collector/recorder/forked.h"
 #include "tests/collector/recorder/test_producer.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
 #include <csignal>
-#include <fstream>
-#include <functional>
 #include <thread>
 
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace fp8scope::recorder {
 namespace {
 
 using namespace std::chrono_literals;
-using test::ScratchDirectory;
+using test::forked;
+using test::statusOf;
+using test::TemporaryFolder;
 using test::TestProducer;
 using ::testing::HasSubstr;
 
-/// Runs `body` in a child process, which then exits without running anything of the parent's.
-pid_t forked(const std::function<int()>& body)
-{
-    const pid_t pid = ::fork();
-    if (pid == 0)
-        ::_exit(body());
-    return pid;
-}
-
-int statusOf(pid_t pid)
-{
-    int status = 0;
-    EXPECT_EQ(::waitpid(pid, &status, 0), pid);
-    return status;
-}
-
 class RecorderProcessTest : public ::testing::Test {
 protected:
-    ScratchDirectory m_directory;
+    TemporaryFolder m_directory;
     std::filesystem::path m_file = m_directory / "test.fp8trace";
 };
 
@@ -73,27 +56,11 @@ TEST_F(RecorderProcessTest, KilledProducerLeavesAReadableFile)
     EXPECT_EQ(trace.runs.at(0).note, "the process ended or closed its connection after step " + std::to_string(steps));
 }
 
-/// A recorder in a child process that says where it listens by a file of socket and token.
-pid_t forkRecorder(const std::filesystem::path& file, const std::filesystem::path& address)
-{
-    return forked([&] {
-        Recorder recorder(file);
-        std::ofstream(address.string() + ".new") << recorder.socket().string() << ' ' << recorder.token();
-        std::filesystem::rename(address.string() + ".new", address);
-        for (;;)
-            recorder.pump(10ms);
-        return 0;
-    });
-}
-
 TEST_F(RecorderProcessTest, KilledRecorderLeavesItsBatchesAndTheProducerGoesOn)
 {
     const std::filesystem::path address = m_directory / "address";
-    const pid_t recorder = forkRecorder(m_file, address);
-    while (!std::filesystem::exists(address))
-        std::this_thread::sleep_for(5ms);
-    std::string socket, token;
-    std::ifstream(address) >> socket >> token;
+    const pid_t recorder = test::forkRecorder(m_file, address);
+    const auto [socket, token] = test::awaitAddress(address);
 
     wire::Producer producer(socket, wire::helloOfThisProcess(token, "test"));
     wire::Encoder& records = producer.records();

@@ -3,8 +3,8 @@
 #include "collector/recorder/recorder.h"
 #include "collector/trace/error.h"
 #include "collector/trace/trace_reader.h"
-#include "tests/collector/recorder/scratch_directory.h"
 #include "tests/collector/recorder/test_producer.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -17,7 +17,7 @@ namespace fp8scope::recorder {
 namespace {
 
 using namespace std::chrono_literals;
-using test::ScratchDirectory;
+using test::TemporaryFolder;
 using test::TestProducer;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
@@ -32,7 +32,7 @@ void pumpAll(Recorder& recorder)
 
 class RecorderTest : public ::testing::Test {
 protected:
-    ScratchDirectory m_directory;
+    TemporaryFolder m_directory;
     std::filesystem::path m_file = m_directory / "test.fp8trace";
 };
 
@@ -268,11 +268,11 @@ TEST(SessionDirectoryTest, OnlyTheOwnerMayEnterAndNothingIsLeft)
 
 TEST(SessionDirectoryTest, ARootThatCannotServeIsPassedOver)
 {
-    const ScratchDirectory scratch;
-    const std::filesystem::path deep = scratch / std::string(100, 'x');
+    const TemporaryFolder scratch;
+    const std::filesystem::path deep = scratch.path() / std::string(100, 'x');
     std::filesystem::create_directories(deep);  // a socket in it would have a path longer than the system takes
-    const SessionDirectory directory({"/nonexistent", deep, scratch / ""});
-    EXPECT_EQ(directory.path().parent_path(), (scratch / "").parent_path());
+    const SessionDirectory directory({"/nonexistent", deep, scratch.path()});
+    EXPECT_EQ(directory.path().parent_path(), scratch.path());
     try {
         const SessionDirectory none({"/nonexistent"});
         FAIL() << "made " << none.path();
