@@ -105,13 +105,17 @@ CastCounts castCarefully(const Bf16* x, std::size_t n, float scale, Fp8* q)
 template <int B, DType Type>
 CastCounts castOrdinary(const Bf16* x, std::size_t n, float scale, Fp8* q)
 {
+    using Whole = WholeVector<B>;
     const auto factor = Vec<B>::splat(scale);
-    forEachVector<B>(n, [=](std::size_t i, const auto& lanes) {
-        lanes.store(q + i, roundOrdinaryToFp8<B, Type>(lanes.load(x + i), factor));
-    });
-    const std::size_t zeroCodes = countZeros<B>(q, n);
-    const std::size_t zeros = zeroCodes == 0 ? 0 : countZeros<B>(x, n);
-    return {.saturated = 0, .underflowed = zeroCodes - zeros, .zeros = zeros};
+    const std::size_t paired = n / (2 * kLanes) * (2 * kLanes);
+    for (std::size_t i = 0; i < paired; i += 2 * kLanes)
+        Whole::storePairs(q + i, ordinaryCodesOfPairs<B, Type>(Whole::loadPairs(x + i), factor));
+    const std::size_t zeroCodes = countZeros<B>(q, paired);
+    const std::size_t zeros = zeroCodes == 0 ? 0 : countZeros<B>(x, paired);
+    CastCounts counts{.saturated = 0, .underflowed = zeroCodes - zeros, .zeros = zeros};
+    if (paired < n)
+        counts += castCarefully<B, Type>(x + paired, n - paired, scale, q + paired);
+    return counts;
 }
 
 /// Casts up to kCastPiece elements, which stay in L1 between the pass that finds their amax and the one that casts them.

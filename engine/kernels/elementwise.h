@@ -79,24 +79,36 @@ template <int B, DType Type, class LanesUsed>
     return select(isNan, V::splat(static_cast<std::uint32_t>(kFp8Nan)), code | sign);
 }
 
-/// The code of x * scale for bf16 bits whose product is neither NaN nor beyond the largest code; scale > 0. As roundToFp8, but
-/// the sum's low byte is used as it stands: the code's offset, an even number, so that ties stay ties to even, goes into `unit`.
+/// roundToFp8 without its exceptions, for products that are not negative, not NaN and not beyond the largest code. The code is
+/// in the low seven bits. The sum's low bits are used as they stand: the code's offset, an even number, so that ties stay ties
+/// to even, goes into `unit`.
 template <int B, DType Type>
-[[gnu::always_inline]] inline U32<B> roundOrdinaryToFp8(const U32<B>& bf16Bits, const F32<B>& scale)
+[[gnu::always_inline]] inline U32<B> ordinaryCode(const F32<B>& scaled)
 {
     using V = Vec<B>;
     constexpr Fp8Traits f = fp8Traits(Type);
     constexpr std::uint32_t minBits = static_cast<std::uint32_t>(f.minExponent + 127) << 23;
     constexpr int kept = 23 - f.mantissaBits;
-    constexpr std::uint32_t offset = (0U - (minBits >> kept)) & 0xffU;
+    constexpr std::uint32_t offset = (0U - (minBits >> kept)) & 0x7fU;
     static_assert(offset % 2 == 0);
 
-    const F32<B> scaled = absolute<B>(widenBf16<B>(bf16Bits)) * scale;
     const U32<B> exponentBits = max(asBits<B>(scaled) & V::splat(0x7f800000U), V::splat(minBits));
     const U32<B> unit = exponentBits + V::splat((static_cast<std::uint32_t>(kept) << 23) + offset);
-    const U32<B> sum = asBits<B>(scaled + asFloat<B>(unit));
-    const U32<B> code = sum + shiftRight<kept, B>(exponentBits);
-    return chooseBits<B>(V::splat(0x7fU), code, shiftRight<8, B>(bf16Bits));
+    return asBits<B>(scaled + asFloat<B>(unit)) + shiftRight<kept, B>(exponentBits);
+}
+
+/// The codes of 32 bf16 in pairs, lane by lane, in the low bytes of 16-bit words. Taking even and odd elements apart by masks
+/// and putting codes back together costs less than widening and narrowing; this is the loop that casts spend their time in.
+template <int B, DType Type>
+[[gnu::always_inline]] inline U32<B> ordinaryCodesOfPairs(const U32<B>& pairs, const F32<B>& scale)
+{
+    using V = Vec<B>;
+    const U32<B> magnitudes = pairs & V::splat(0x7fff7fffU);
+    const F32<B> even = asFloat<B>(shiftLeft<16, B>(magnitudes)) * scale;
+    const F32<B> odd = asFloat<B>(magnitudes & V::splat(0xffff0000U)) * scale;
+    const U32<B> codes =
+        chooseBits<B>(V::splat(0xffffU), ordinaryCode<B, Type>(even), shiftLeft<16, B>(ordinaryCode<B, Type>(odd)));
+    return chooseBits<B>(V::splat(0x007f007fU), codes, shiftWordsRight<8, B>(pairs));
 }
 
 /// decodeFp8 of numerics/formats.h. Subnormals come out of a subtraction, for f32 subnormals would be slow on some CPUs.

@@ -5,12 +5,15 @@
 
 #include "engine/kernels/simd/vec.h"
 
+#include <bit>
 #include <cstring>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 namespace fp8scope::kernels {
+
+static_assert(std::endian::native == std::endian::little, "pairs are taken apart by halves of a word");
 
 /// All sixteen lanes at p.
 template <int B>
@@ -117,6 +120,37 @@ struct WholeVector {
         _mm_storeu_si128(reinterpret_cast<__m128i*>(p), bytes);
 #else
         narrow(p, v);
+#endif
+    }
+
+    /// 32 elements of 16 bits, two a lane, the first in the low half.
+    [[gnu::always_inline]] static U32 loadPairs(const std::uint16_t* p)
+    {
+        U32 r;
+        for (std::size_t i = 0; i < U32::kChunks; ++i)
+            r.c[i] = *reinterpret_cast<const typename U32::MemoryChunk*>(p + 2 * i * U32::kChunkLanes);
+        return r;
+    }
+    /// The 32 words of v as bytes. Values must fit 8 bits.
+    [[gnu::always_inline]] static void storePairs(std::uint8_t* p, const U32& v)
+    {
+#if defined(__x86_64__)
+        if constexpr (B == 64) {
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm512_cvtepi16_epi8(get<__m512i>(v.c[0])));
+        } else if constexpr (B == 32) {
+            const __m256i mixed = _mm256_packus_epi16(get<__m256i>(v.c[0]), get<__m256i>(v.c[1]));
+            _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), _mm256_permute4x64_epi64(mixed, 0xd8));
+        } else {
+            for (std::size_t half = 0; half < 2; ++half)
+                _mm_storeu_si128(reinterpret_cast<__m128i*>(p + 16 * half),
+                                 _mm_packus_epi16(get<__m128i>(v.c[2 * half]), get<__m128i>(v.c[2 * half + 1])));
+        }
+#else
+        for (std::size_t lane = 0; lane < kLanes; ++lane) {
+            const std::uint32_t pair = v.c[lane / U32::kChunkLanes][lane % U32::kChunkLanes];
+            p[2 * lane] = static_cast<std::uint8_t>(pair);
+            p[2 * lane + 1] = static_cast<std::uint8_t>(pair >> 16);
+        }
 #endif
     }
 

@@ -183,6 +183,16 @@ template <int Count, int B>
         r.c[i] = a.c[i] >> Count;
     return r;
 }
+/// Shifts the two 16-bit halves of a lane.
+template <int Count, int B>
+[[gnu::always_inline]] inline Lanes16<std::uint32_t, B> shiftWordsRight(const Lanes16<std::uint32_t, B>& a)
+{
+    using Words [[gnu::vector_size(B)]] = std::uint16_t;
+    Lanes16<std::uint32_t, B> r;
+    for (std::size_t i = 0; i < r.kChunks; ++i)
+        r.c[i] = reinterpret_cast<typename Lanes16<std::uint32_t, B>::Chunk>(reinterpret_cast<Words>(a.c[i]) >> Count);
+    return r;
+}
 template <int B>
 [[gnu::always_inline]] inline Lanes16<float, B> squareRoot(const Lanes16<float, B>& a)
 {
