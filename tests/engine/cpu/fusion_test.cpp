@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each fusion against the plan without it: every tensor that both keep, and the losses of some steps. Bitwise where only the
+// order of passes changes; the bias epilogue rounds once where GEMM and bias kernel round twice, within a written tolerance.
+#include "tests/engine/cpu/small_configs.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace fp8scope::cpu {
+namespace {
+
+using plan::MlpConfig;
+
+CpuExecutor executorWith(const MlpConfig& config, const plan::Fusions& fusions)
+{
+    const plan::ModeSettings settings{.mode = "fp8", .fp8 = true, .fusions = fusions};
+    return CpuExecutor(plan::buildPlan(config, settings, {.keepTensors = true}), {.threads = 1});
+}
+
+/// Names of tensors that some op of the plan writes.
+std::set<std::string> written(const plan::StepPlan& plan)
+{
+    std::set<std::string> names;
+    for (const plan::Op& op : plan.ops)
+        for (const plan::TensorId id : op.outputs)
+            if (id.valid())
+                names.insert(plan.tensor(id).name);
+    return names;
+}
+
+std::vector<std::string> writtenByBoth(const CpuExecutor& a, const CpuExecutor& b)
+{
+    const std::set<std::string> inA = written(a.plan()), inB = written(b.plan());
+    std::vector<std::string> names;
+    std::set_intersection(inA.begin(), inA.end(), inB.begin(), inB.end(), std::back_inserter(names));
+    return names;
+}
+
+void expectSameBytes(CpuExecutor& unfused, CpuExecutor& fused)
+{
+    const std::vector<std::string> names = writtenByBoth(unfused, fused);
+    ASSERT_GT(names.size(), 20U);  // at least parameters, states and gradients of the layers
+    for (const std::string& name : names) {
+        const auto a = unfused.bytes(tensorNamed(unfused.plan(), name)), b = fused.bytes(tensorNamed(fused.plan(), name));
+        ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << name;
+    }
+}
+
+/// The fusions that can be switched on without changing a result, one after the other, each with what it needs.
+struct Stage {
+    const char* name;
+    plan::Fusions fusions;
+};
+const Stage kExactStages[] = {
+    {"cast_chain", {.castChain = true}},
+    {"cast_transpose", {.castChain = true, .castTranspose = true}},
+    {"dbias_cast_transpose", {.castChain = true, .castTranspose = true, .dbiasCastTranspose = true}},
+    {"act_cast", {.castChain = true, .castTranspose = true, .actCast = true}},
+    {"all but the epilogue", {.castChain = true, .castTranspose = true, .dbiasCastTranspose = true, .actCast = true}},
+};
+
+void expectBitwise(const MlpConfig& config)
+{
+    constexpr int kSteps = 4;
+    for (const Stage& stage : kExactStages) {
+        SCOPED_TRACE(stage.name);
+        CpuExecutor unfused = executorWith(config, {}), fused = executorWith(config, stage.fusions);
+        EXPECT_LT(fused.plan().ops.size(), unfused.plan().ops.size());
+        for (int step = 0; step < kSteps; ++step) {
+            SCOPED_TRACE(fmt::format("step {}", step));
+            const StepResult a = unfused.runStep(), b = fused.runStep();
+            ASSERT_EQ(a.loss, b.loss);
+            for (std::size_t q = 0; q < a.quantized.size(); ++q) {
+                SCOPED_TRACE(unfused.plan().quantized[q].name);
+                EXPECT_EQ(a.quantized[q].amax, b.quantized[q].amax);
+                EXPECT_EQ(a.quantized[q].scale, b.quantized[q].scale);
+                EXPECT_EQ(a.quantized[q].saturated, b.quantized[q].saturated);
+                EXPECT_EQ(a.quantized[q].underflowed, b.quantized[q].underflowed);
+                EXPECT_EQ(a.quantized[q].zeros, b.quantized[q].zeros);
+            }
+            expectSameBytes(unfused, fused);
+        }
+    }
+}
+
+TEST(FusionTest, KeepsEveryTensorBitwiseTensorwise)
+{
+    expectBitwise(smallConfig());
+    MlpConfig gelu = smallConfig();
+    gelu.activation = plan::Activation::Gelu;
+    gelu.loss = plan::Loss::SoftmaxCrossEntropy;
+    expectBitwise(gelu);
+}
+
+TEST(FusionTest, KeepsEveryTensorBitwiseDelayed)
+{
+    expectBitwise(withRecipe(smallConfig(), plan::RecipeKind::Delayed));
+}
+
+TEST(FusionTest, KeepsEveryTensorBitwiseWithABf16Layer)
+{
+    MlpConfig config = smallConfig();
+    config.widths = {48, 64, 32, 10};
+    expectBitwise(config);
+}
+
+TEST(FusionTest, BiasEpilogueSavesOneRounding)
+{
+    for (const plan::RecipeKind recipe : {plan::RecipeKind::Tensorwise, plan::RecipeKind::Delayed}) {
+        const MlpConfig config = withRecipe(smallConfig(), recipe);
+        CpuExecutor unfused = executorWith(config, {}), fused = executorWith(config, {.biasEpilogue = true});
+        const double first = unfused.runStep().loss;
+        // Biases are zero in the first step, where both must agree.
+        EXPECT_EQ(fused.runStep().loss, first);
+        for (int step = 1; step < 8; ++step) {
+            // z differs by half a unit of bf16 here and there (2^-9); the loss averages that over many elements.
+            const double loss = unfused.runStep().loss;
+            EXPECT_NEAR(fused.runStep().loss, loss, 0.01 * loss) << "step " << step;
+        }
+        const std::vector<float> a = readNamed(unfused, "layer0.z"), b = readNamed(fused, "layer0.z");
+        double difference = 0, size = 0;
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            difference += std::pow(a[i] - b[i], 2);
+            size += std::pow(a[i], 2);
+        }
+        EXPECT_LT(std::sqrt(difference / size), 0.02);
+        EXPECT_GT(difference, 0);
+    }
+}
+
+}  // namespace
+}  // namespace fp8scope::cpu

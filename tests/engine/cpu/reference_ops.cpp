@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/engine/cpu/reference_ops.h"
+
+#include "engine/numerics/scaling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <numbers>
+#include <stdexcept>
+
+namespace fp8scope::cpu {
+
+using plan::Op;
+using plan::OpKind;
+using plan::TensorId;
+
+namespace {
+
+double roundTo(DType type, double value)
+{
+    const auto narrow = static_cast<float>(value);
+    switch (type) {
+    case DType::Bf16: return decodeBf16(encodeBf16(narrow));
+    case DType::E4m3:
+    case DType::E5m2: return decodeFp8(encodeFp8(narrow, type), type);
+    case DType::F32: return narrow;
+    default: return value;
+    }
+}
+
+/// Half a unit in the last place of a type of `value`'s size, no less than the smallest normal's.
+double halfUlp(DType type, double value)
+{
+    const int mantissaBits = type == DType::Bf16 ? 7 : 23;
+    return std::ldexp(std::max(std::abs(value), double{std::numeric_limits<float>::min()}), -mantissaBits - 1);
+}
+
+double gelu(double z)
+{
+    return 0.5 * z * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z)));
+}
+
+double geluSlope(double z)
+{
+    const double c = std::sqrt(2 / std::numbers::pi);
+    const double t = std::tanh(c * (z + 0.044715 * z * z * z));
+    return 0.5 * (1 + t) + 0.5 * z * (1 - t * t) * c * (1 + 3 * 0.044715 * z * z);
+}
+
+double quantized(double x, double scale, DType format)
+{
+    const float scaled = static_cast<float>(x) * static_cast<float>(scale);
+    return decodeFp8(encodeFp8(scaled, format), format);
+}
+
+double largest(const std::vector<double>& x)
+{
+    double amax = 0;
+    for (const double v : x)
+        amax = std::max(amax, std::abs(v));
+    return amax;
+}
+
+Expected exactly(TensorId tensor, std::vector<double> values) { return {tensor, std::move(values), {}}; }
+
+Expected map(TensorId to, std::vector<double> x, const std::function<double(double)>& f)
+{
+    std::transform(x.begin(), x.end(), x.begin(), f);
+    return exactly(to, std::move(x));
+}
+
+/// Every value within `relative` of its size (and of `floor`).
+Expected within(double relative, double floor, TensorId tensor, std::vector<double> values)
+{
+    Expected e = exactly(tensor, std::move(values));
+    for (const double v : e.values)
+        e.tolerance.push_back(relative * std::max(std::abs(v), floor));
+    return e;
+}
+
+}  // namespace
+
+ReferenceStep::ReferenceStep(CpuExecutor& before)
+    : m_executor(before), m_plan(before.plan()), m_kept(m_plan.tensors.size())
+{
+    for (std::uint32_t i = 0; i < m_plan.tensors.size(); ++i)
+        if (m_plan.tensors[i].persistent)
+            m_kept[i] = valuesAfterStep(TensorId(i));
+}
+
+std::vector<double> ReferenceStep::valuesAfterStep(TensorId id) const
+{
+    if (m_plan.tensor(id).type == DType::F64) {
+        std::vector<double> values(static_cast<std::size_t>(m_plan.tensor(id).elements()));
+        std::memcpy(values.data(), m_executor.bytes(id).data(), m_executor.bytes(id).size());
+        return values;
+    }
+    const std::vector<float> values = m_executor.read(id);
+    return {values.begin(), values.end()};
+}
+
+std::vector<double> ReferenceStep::operand(TensorId id) const
+{
+    const plan::Tensor& tensor = m_plan.tensor(id);
+    if (tensor.viewOf.valid()) {
+        const std::vector<double> whole = operand(tensor.viewOf);
+        const auto first = whole.begin() + static_cast<std::ptrdiff_t>(tensor.viewBytes / sizeOf(tensor.type));
+        return {first, first + tensor.elements()};
+    }
+    return m_kept[id.value].empty() ? valuesAfterStep(id) : m_kept[id.value];
+}
+
+bool ReferenceStep::survives(const Op& op, TensorId id) const
+{
+    const auto root = [&](TensorId t) { return m_plan.tensor(t).viewOf.valid() ? m_plan.tensor(t).viewOf : t; };
+    for (const Op* later = &op + 1; later != m_plan.ops.data() + m_plan.ops.size(); ++later)
+        for (const TensorId written : later->outputs)
+            if (written.valid() && root(written) == root(id) && (written == id || written == root(id)))
+                return false;
+    return true;
+}
+
+/// What the op wrote becomes the operand of later ops. Where it survives, the executor's own result is that.
+void ReferenceStep::remember(const Expected& e)
+{
+    const plan::Tensor& tensor = m_plan.tensor(e.tensor);
+    std::vector<double> values = e.values;
+    for (double& v : values)
+        v = roundTo(tensor.type, v);
+    if (!tensor.viewOf.valid()) {
+        m_kept[e.tensor.value] = std::move(values);
+        return;
+    }
+    std::vector<double>& whole = m_kept[tensor.viewOf.value];
+    std::copy(values.begin(), values.end(),
+              whole.begin() + static_cast<std::ptrdiff_t>(tensor.viewBytes / sizeOf(tensor.type)));
+}
+
+std::vector<Expected> ReferenceStep::expect(const Op& op)
+{
+    std::vector<Expected> expected;
+    switch (op.kind) {
+    case OpKind::LoadBatch: return {};
+    case OpKind::Gemm: expected = {gemm(*op.gemm)}; break;
+    case OpKind::ScalarToF64:
+    case OpKind::ScalarClampMin:
+    case OpKind::ScalarReciprocal:
+    case OpKind::ScalarMul:
+    case OpKind::ScalarToF32: expected = {scalarOp(op)}; break;
+    case OpKind::ScaleFromAmax: expected = scaleFromAmax(op); break;
+    case OpKind::Transpose: {
+        const plan::Tensor& q = m_plan.tensor(op.inputs[0]);
+        expected = {transpose(op.outputs[0], operand(op.inputs[0]), q.rows, q.cols)};
+        break;
+    }
+    case OpKind::CastTranspose: expected = castTranspose(op, operand(op.inputs[0])); break;
+    case OpKind::CastTransposeDbias:
+        expected = castTranspose(op, operand(op.inputs[0]));
+        expected.push_back(columnSums(op.inputs[0], op.outputs[3]));
+        break;
+    case OpKind::ActCastTranspose: expected = castTranspose(op, activated(op.inputs[0])); break;
+    case OpKind::BiasGrad: expected = {columnSums(op.inputs[0], op.outputs[0])}; break;
+    case OpKind::ActAmax: {
+        const std::vector<double> a = activated(op.inputs[0]);
+        expected = {exactly(op.outputs[0], a), exactly(op.outputs[1], {largest(a)})};
+        break;
+    }
+    case OpKind::Loss: expected = loss(op); break;
+    case OpKind::OptimizerStep: expected = optimizer(op); break;
+    case OpKind::DelayedScaleUpdate: expected = delayedUpdate(op); break;
+    default: expected = {elementwise(op)}; break;
+    }
+    for (const Expected& e : expected)
+        if (!survives(op, e.tensor) || m_plan.tensor(e.tensor).viewOf.valid() || m_plan.tensor(e.tensor).persistent)
+            remember(e);
+        else
+            m_kept[e.tensor.value].clear();  // what was kept before is overwritten
+    return expected;
+}
+
+Expected ReferenceStep::gemm(const plan::GemmCall& call) const
+{
+    const std::vector<double> a = operand(call.aTensor), b = operand(call.bTensor);
+    const double factor = call.alpha * (call.aScale.valid() ? scalar(call.aScale) : 1) * (call.bScale.valid() ? scalar(call.bScale) : 1);
+    const std::vector<double> bias = call.bias.valid() ? operand(call.bias) : std::vector<double>(static_cast<std::size_t>(call.m()));
+    const auto at = [](const plan::MatrixLayout& x, bool transposed, std::int64_t row, std::int64_t col) {
+        return static_cast<std::size_t>(transposed ? row * x.ld + col : col * x.ld + row);
+    };
+    Expected e{.tensor = call.dTensor, .values = {}, .tolerance = {}};
+    for (std::int64_t col = 0; col < call.n(); ++col)
+        for (std::int64_t row = 0; row < call.m(); ++row) {
+            double sum = 0, magnitude = 0;
+            for (std::int64_t l = 0; l < call.k(); ++l) {
+                const double product = a[at(call.a, call.transA, row, l)] * b[at(call.b, call.transB, l, col)];
+                sum += product;
+                magnitude += std::abs(product);
+            }
+            const double value = factor * sum + bias[static_cast<std::size_t>(row)];
+            // fp32 accumulation in any order: k 2^-24 of the magnitudes' sum; then one rounding.
+            const double accumulation = std::ldexp(static_cast<double>(call.k()) * magnitude * std::abs(factor) + 4 * std::abs(value), -24);
+            e.values.push_back(value);
+            e.tolerance.push_back(accumulation + halfUlp(call.d.type, std::abs(value) + accumulation));
+        }
+    return e;
+}
+
+Expected ReferenceStep::elementwise(const Op& op) const
+{
+    const TensorId out = op.outputs[0];
+    const std::vector<double> x = operand(op.inputs[0]);
+    switch (op.kind) {
+    case OpKind::Abs: return map(out, x, [](double v) { return std::abs(v); });
+    case OpKind::MaxReduce:
+    case OpKind::Amax: return exactly(out, {largest(x)});
+    case OpKind::ToF32: return exactly(out, x);
+    case OpKind::MulScale: {
+        const auto scale = static_cast<float>(scalar(op.inputs[1]));
+        return map(out, x, [scale](double v) { return static_cast<float>(v) * scale; });
+    }
+    case OpKind::Clamp: return map(out, x, [&](double v) { return std::clamp(v, -op.constant, op.constant); });
+    case OpKind::ToFp8: return map(out, x, [&](double v) { return quantized(v, 1, op.fp8Type); });
+    case OpKind::Cast: {
+        const double scale = scalar(op.inputs[1]);
+        return map(out, x, [&](double v) { return quantized(v, scale, op.fp8Type); });
+    }
+    case OpKind::ActForward: return exactly(out, activated(op.inputs[0]));
+    case OpKind::BiasAdd: {
+        Expected e = exactly(out, x);
+        const std::vector<double> bias = operand(op.inputs[1]);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            e.values[i] += bias[i % bias.size()];
+            // The GEMM's result that was added to is not kept: it may have been rounded to the other neighbour.
+            e.tolerance.push_back(2 * halfUlp(DType::Bf16, x[i]) + 2 * halfUlp(DType::Bf16, e.values[i]));
+        }
+        return e;
+    }
+    case OpKind::ActBackward: {
+        const std::vector<double> z = operand(op.inputs[1]);
+        const bool relu = m_plan.config.activation == plan::Activation::Relu;
+        Expected e = exactly(out, x);
+        for (std::size_t i = 0; i < x.size(); ++i) {
+            e.values[i] = relu ? (z[i] <= 0 ? 0 : x[i]) : x[i] * geluSlope(z[i]);
+            e.tolerance.push_back(relu ? 0 : 1.01 * halfUlp(DType::Bf16, e.values[i]));
+        }
+        return e;
+    }
+    default: throw std::logic_error("no reference for " + op.name);
+    }
+}
+
+std::vector<double> ReferenceStep::activated(TensorId z) const
+{
+    std::vector<double> a = operand(z);
+    for (double& v : a)
+        v = roundTo(DType::Bf16, m_plan.config.activation == plan::Activation::Relu ? std::max(v, 0.0) : gelu(v));
+    return a;
+}
+
+Expected ReferenceStep::scalarOp(const Op& op) const
+{
+    const double value = scalar(op.inputs[0]);
+    const DType type = m_plan.tensor(op.outputs[0]).type;
+    switch (op.kind) {
+    case OpKind::ScalarClampMin: return exactly(op.outputs[0], {std::max(value, op.constant)});
+    case OpKind::ScalarReciprocal: return exactly(op.outputs[0], {roundTo(type, 1 / value)});
+    case OpKind::ScalarMul: return exactly(op.outputs[0], {roundTo(type, value * op.constant)});
+    default: return exactly(op.outputs[0], {roundTo(type, value)});
+    }
+}
+
+std::vector<Expected> ReferenceStep::scaleFromAmax(const Op& op) const
+{
+    const double amax = std::max(scalar(op.inputs[0]), 1e-12);
+    const auto scale = static_cast<float>(1 / amax * double{fp8Max(op.fp8Type)});
+    std::vector<Expected> expected{exactly(op.outputs[0], {scale})};
+    if (op.outputs.size() > 1 && op.outputs[1].valid())
+        expected.push_back(exactly(op.outputs[1], {1.0F / scale}));
+    return expected;
+}
+
+Expected ReferenceStep::transpose(TensorId to, const std::vector<double>& x, std::int64_t rows, std::int64_t cols) const
+{
+    std::vector<double> t(x.size());
+    for (std::int64_t r = 0; r < rows; ++r)
+        for (std::int64_t c = 0; c < cols; ++c)
+            t[static_cast<std::size_t>(c * rows + r)] = x[static_cast<std::size_t>(r * cols + c)];
+    return exactly(to, std::move(t));
+}
+
+std::vector<Expected> ReferenceStep::castTranspose(const Op& op, const std::vector<double>& x) const
+{
+    const plan::Tensor& shape = m_plan.tensor(op.inputs[0]);
+    std::vector<double> q = x;
+    for (double& v : q)
+        v = quantized(v, scalar(op.inputs[1]), op.fp8Type);
+    std::vector<Expected> expected{transpose(op.outputs[1], q, shape.rows, shape.cols)};
+    if (op.outputs[0].valid())
+        expected.push_back(exactly(op.outputs[0], q));
+    if (op.outputs[2].valid())
+        expected.push_back(exactly(op.outputs[2], {largest(x)}));
+    return expected;
+}
+
+Expected ReferenceStep::columnSums(TensorId from, TensorId to) const
+{
+    const std::vector<double> x = operand(from);
+    const auto cols = static_cast<std::size_t>(m_plan.tensor(from).cols);
+    Expected e{.tensor = to, .values = std::vector<double>(cols), .tolerance = std::vector<double>(cols)};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        e.values[i % cols] += x[i];
+        e.tolerance[i % cols] += std::ldexp(std::abs(x[i]) * static_cast<double>(m_plan.tensor(from).rows), -24);
+    }
+    return e;
+}
+
+std::vector<Expected> ReferenceStep::loss(const Op& op) const
+{
+    const plan::Tensor& shape = m_plan.tensor(op.inputs[0]);
+    const std::vector<double> y = operand(op.inputs[0]), target = operand(op.inputs[1]);
+    const auto rows = static_cast<std::size_t>(shape.rows), cols = static_cast<std::size_t>(shape.cols);
+    std::vector<double> dy(y.size());
+    double sum = 0;
+    if (m_plan.config.loss == plan::Loss::MeanSquaredError) {
+        for (std::size_t i = 0; i < y.size(); ++i) {
+            sum += (y[i] - target[i]) * (y[i] - target[i]) / static_cast<double>(y.size());
+            dy[i] = 2 * (y[i] - target[i]) / static_cast<double>(y.size());
+        }
+    } else {
+        for (std::size_t r = 0; r < rows; ++r) {
+            double exponentials = 0;
+            for (std::size_t c = 0; c < cols; ++c)
+                exponentials += std::exp(y[r * cols + c]);
+            const auto label = static_cast<std::size_t>(target[r]);
+            sum += (std::log(exponentials) - y[r * cols + label]) / static_cast<double>(rows);
+            for (std::size_t c = 0; c < cols; ++c)
+                dy[r * cols + c] = (std::exp(y[r * cols + c]) / exponentials - (c == label ? 1 : 0)) / static_cast<double>(rows);
+        }
+    }
+    // One bf16 rounding, after differences in fp32 whose error is of the gradient's largest possible size.
+    const double floor = std::ldexp((m_plan.config.loss == plan::Loss::MeanSquaredError ? 8.0 / static_cast<double>(y.size())
+                                                                                        : 1.0 / static_cast<double>(rows)),
+                                    -12);
+    return {within(std::ldexp(1.01, -8), floor, op.outputs[0], dy), within(1e-5, 0, op.outputs[1], {sum})};
+}
+
+std::vector<Expected> ReferenceStep::optimizer(const Op& op) const
+{
+    const plan::OptimizerConfig& o = m_plan.config.optimizer;
+    const bool adam = o.kind == plan::OptimizerKind::Adam;
+    const std::size_t each = adam ? 4 : 3;
+    const double step = scalar(op.outputs.back()) + 1;
+    std::vector<Expected> expected{exactly(op.outputs.back(), {step})};
+    for (std::size_t p = 0; p < op.inputs.size(); ++p) {
+        const TensorId* const out = &op.outputs[p * each];
+        const std::vector<double> g = operand(op.inputs[p]);
+        std::vector<double> master = operand(out[1]), first = operand(out[2]), second = adam ? operand(out[3]) : first;
+        for (std::size_t i = 0; i < g.size(); ++i) {
+            if (adam) {
+                first[i] = o.beta1 * first[i] + (1 - o.beta1) * g[i];
+                second[i] = o.beta2 * second[i] + (1 - o.beta2) * g[i] * g[i];
+                master[i] -= o.learningRate * first[i] / (1 - std::pow(o.beta1, step)) /
+                             (std::sqrt(second[i] / (1 - std::pow(o.beta2, step))) + o.epsilon);
+            } else {
+                first[i] = o.momentum * first[i] + g[i];
+                master[i] -= o.learningRate * first[i];
+            }
+        }
+        // States: a few fp32 roundings, of terms that may cancel. Masters: the update, at most about learningRate for Adam, is
+        // rounded in fp32 as well.
+        expected.push_back(within(2e-7, largest(g) + largest(first), out[2], first));
+        if (adam)
+            expected.push_back(within(1e-5, largest(g) * largest(g) * 1e-3, out[3], second));
+        expected.push_back(within(2e-7, largest(master) + 100 * o.learningRate, out[1], master));
+        expected.push_back(within(std::ldexp(1.01, -8), std::ldexp(largest(master), -12), out[0], master));
+    }
+    return expected;
+}
+
+/// Transformer Engine's roll, in its own words: move left, append, zero the first, scale from the largest.
+std::vector<Expected> ReferenceStep::delayedUpdate(const Op& op) const
+{
+    const std::vector<double> staged = operand(op.inputs[0]);
+    std::vector<double> history = operand(op.inputs[1]), scales = operand(op.outputs[0]), inverses = operand(op.outputs[1]);
+    const std::size_t length = history.size() / staged.size();
+    for (std::size_t t = 0; t < staged.size(); ++t) {
+        if (staged[t] != 0) {
+            const auto begin = history.begin() + static_cast<std::ptrdiff_t>(t * length);
+            const auto end = begin + static_cast<std::ptrdiff_t>(length);
+            std::rotate(begin, begin + 1, end);
+            *(end - 1) = staged[t];
+            const double amax = *std::max_element(begin, end);
+            *begin = 0;
+            scales[t] = static_cast<float>(fp8Max(m_plan.quantized[t].format) / op.constant) / static_cast<float>(amax);
+        }
+        inverses[t] = 1.0F / static_cast<float>(scales[t]);
+    }
+    return {exactly(op.outputs[0], scales), exactly(op.outputs[1], inverses), exactly(op.outputs[2], history),
+            exactly(op.outputs[3], std::vector<double>(staged.size()))};
+}
+
+}  // namespace fp8scope::cpu
