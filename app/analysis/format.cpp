@@ -46,7 +46,9 @@ std::string scaled(double value, std::span<const Unit> units)
 
 std::string formatTime(std::int64_t ns)
 {
-    static constexpr std::array<Unit, 4> kUnits{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}, {1, "ns"}}};
+    if (ns > -1000 && ns < 1000)
+        return fmt::format("{} ns", ns);  // there are no parts of a nanosecond
+    static constexpr std::array<Unit, 3> kUnits{{{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}}};
     return scaled(static_cast<double>(ns), kUnits);
 }
 
@@ -80,7 +82,9 @@ std::string formatBandwidth(double bytesPerSecond)
 
 std::string formatBytes(std::uint64_t bytes)
 {
-    static constexpr std::array<Unit, 5> kUnits{{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}}};
+    if (bytes < 1000)
+        return fmt::format("{} B", bytes);
+    static constexpr std::array<Unit, 4> kUnits{{{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}}};
     return scaled(static_cast<double>(bytes), kUnits);
 }
 

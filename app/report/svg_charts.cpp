@@ -81,13 +81,21 @@ std::string legend(const FamilyBars& chart, double y)
     return out;
 }
 
-/// A label on two lines at most, broken at a space near its middle.
+/// A label on two lines at most, broken at the space that is nearest to its middle.
 std::string axisLabel(double x, double y, std::string_view label)
 {
-    const std::size_t space = label.size() > 11 ? label.find(' ', label.size() / 3) : std::string_view::npos;
-    if (space == std::string_view::npos)
+    constexpr std::size_t kFitsOneLine = 11;
+    std::size_t best = std::string_view::npos;
+    const auto fromMiddle = [&](std::size_t at) {
+        return at > label.size() / 2 ? at - label.size() / 2 : label.size() / 2 - at;
+    };
+    for (std::size_t at = label.find(' '); at != std::string_view::npos; at = label.find(' ', at + 1)) {
+        if (best == std::string_view::npos || fromMiddle(at) < fromMiddle(best))
+            best = at;
+    }
+    if (label.size() <= kFitsOneLine || best == std::string_view::npos)
         return text(x, y, "middle", label);
-    return text(x, y, "middle", label.substr(0, space)) + text(x, y + 14, "middle", label.substr(space + 1));
+    return text(x, y, "middle", label.substr(0, best)) + text(x, y + 14, "middle", label.substr(best + 1));
 }
 
 struct Scale {

@@ -97,7 +97,7 @@ Finding describe(const AdviceInput& in, const Breakdown& run, const RunFacts& fa
                                        std::ceil(passes.count / operands), facts.delayedRecipe ? "one" : "two")
                          : "Quantization runs more passes over each operand than it needs.";
     f.evidence.push_back(
-        {.text = fmt::format("{:.0f} kernels a step make fp8 operands, {} exposed, {:.1f}% of the step, at {} moved",
+        {.text = fmt::format("{:.0f} kernels a step make fp8 operands, {} exposed, {:.1f}% of the step, moving {}",
                              all.count, formatTime(all.exposedNs), 100 * run.quantizationTax,
                              formatBytes(static_cast<std::uint64_t>(passes.bytes))),
          .slices = longestSlices(run, isPass)});

@@ -33,8 +33,8 @@ std::vector<Finding> stayOnBf16(const AdviceInput& in)
     f.why =
         noUnits
             ? fmt::format(
-                  "The fastest fp8 run takes {} a step longer. What is said below of fp8 modes is about their cost, "
-                  "which a device with FP8 units would have to earn back.",
+                  "The fastest fp8 run takes {} a step longer. Advice about fp8 modes here is about that cost, which "
+                  "only a device with FP8 units can earn back.",
                   lost)
             : "No fp8 run here earns back what quantization and the rest cost; see what to change first.";
     f.formula = "a verdict, not a gain: the runs are measured as they are";

@@ -201,11 +201,23 @@ TEST(Advise, GapsAskForALargerBatch)
 
 TEST(Advise, FewStepsAreANote)
 {
-    const Advice a = adviceFor(test::h100(), {.steps = 4}, {test::fusedFp8Mode()});
+    const Advice a = adviceFor(test::h100(), {.steps = 4}, {test::bf16Mode(), test::fusedFp8Mode()});
     const Finding* f = find(a, "few-steps");
     ASSERT_NE(f, nullptr);
-    EXPECT_EQ(f->title, "Only 4 steps were measured in fp8-fused");
+    EXPECT_EQ(f->title, "Measure more steps: only 4 were used of bf16, fp8-fused");
     EXPECT_EQ(f->gainNs, 0);
+    EXPECT_EQ(f->evidence.size(), 2U);
+    expectPatch(*f, "steps", "30");
+}
+
+TEST(Advise, StepsThatVaryAreANote)
+{
+    PlantedMode noisy = test::bf16Mode();
+    noisy.noise = 0.4;
+    const Advice a = adviceFor(test::h100(), {}, {noisy});
+    const Finding* f = find(a, "few-steps");
+    ASSERT_NE(f, nullptr);
+    EXPECT_THAT(f->title, HasSubstr("Steps of bf16 vary"));
 }
 
 TEST(Advise, HealthyRunsRaiseNotesAtMost)

@@ -22,6 +22,7 @@ TEST(Format, TimesHaveThreeSignificantDigits)
     EXPECT_EQ(formatTime(1'234'000'000), "1.23 s");
     EXPECT_EQ(formatTime(5'200), "5.20 µs");
     EXPECT_EQ(formatTime(999), "999 ns");
+    EXPECT_EQ(formatTime(-2), "-2 ns");
     EXPECT_EQ(formatTime(0), "0 ns");
     EXPECT_EQ(formatTime(-14'000'000), "-14.0 ms");
     EXPECT_EQ(formatTime(100'000'000'000), "100 s");
