@@ -32,7 +32,8 @@ void checkReferences(const SliceRecord& s, const BlockLimits& limits)
 }  // namespace
 
 BlockStore::BlockStore(SQLite::Database& db)
-    : m_put(db, "INSERT OR REPLACE INTO slice_block(id, track, n, first_ns, last_ns, columns, data) VALUES(?,?,?,?,?,?,?)"),
+    : m_put(db,
+            "INSERT OR REPLACE INTO slice_block(id, track, n, first_ns, last_ns, columns, data) VALUES(?,?,?,?,?,?,?)"),
       m_remove(db, "DELETE FROM slice_block WHERE id = ?")
 {
 }
@@ -82,8 +83,8 @@ void BlockStore::finish()
     }
 }
 
-/// What is new becomes a short block together with the short blocks before it that are no longer: a slice is so rewritten a
-/// logarithm of times, and the file has a logarithm of short blocks a track.
+/// What is new becomes a short block together with the short blocks before it that are no longer: a slice is so
+/// rewritten a logarithm of times, and the file has a logarithm of short blocks a track.
 void BlockStore::writeTail(std::uint32_t track)
 {
     TrackBuffer& buffer = m_tracks[track];
@@ -152,6 +153,9 @@ void BlockStore::boundMemory()
     }
 }
 
-BlockStore::Oddities BlockStore::takeOddities(std::uint32_t track) { return std::exchange(m_tracks[track].oddities, {}); }
+BlockStore::Oddities BlockStore::takeOddities(std::uint32_t track)
+{
+    return std::exchange(m_tracks[track].oddities, {});
+}
 
 }  // namespace fp8scope

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writer's slices: a buffer a track, written as column blocks. A flush writes what is buffered as a short block, which is
-// merged with later ones until the block is full, so that a file flushed every step stays as compact as one written at once.
+// The writer's slices: a buffer a track, written as column blocks. A flush writes what is buffered as a short block,
+// which is merged with later ones until the block is full, so that a file flushed every step stays as compact as one
+// written at once.
 #pragma once
 
 #include "collector/trace/slice_block.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector that slices live in: std::vector with an allocator that asks the kernel for huge pages and does not fill what a
-// loader is about to overwrite. Ten million slices are 360 MB: filling them with zeros first, in 4 KiB pages, took longer than
-// decompressing them.
+// The vector that slices live in: std::vector with an allocator that asks the kernel for huge pages and does not fill
+// what a loader is about to overwrite. Ten million slices are 360 MB: filling them with zeros first, in 4 KiB pages,
+// took longer than decompressing them.
 #pragma once
 
 #include <cstddef>

@@ -47,7 +47,8 @@ void sortByStart(SliceColumns& s)
         return;
     std::vector<std::uint32_t> order(s.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return comesBefore(s, a, b); });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::uint32_t a, std::uint32_t b) { return comesBefore(s, a, b); });
     permute(s.startNs, order);
     permute(s.durNs, order);
     permute(s.name, order);

@@ -119,7 +119,8 @@ void RowReader::field(RoleSet& value)
         const std::size_t comma = std::min(rest.find(','), rest.size());
         const std::optional<Role> role = roleFromString(rest.substr(0, comma));
         if (!role)
-            throw BadField(fmt::format("has the unknown role '{}'", mendedUtf8(rest.substr(0, std::min<std::size_t>(comma, 40)))));
+            throw BadField(
+                fmt::format("has the unknown role '{}'", mendedUtf8(rest.substr(0, std::min<std::size_t>(comma, 40)))));
         value.insert(*role);
         rest.remove_prefix(std::min(comma + 1, rest.size()));
     }

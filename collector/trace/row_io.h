@@ -13,7 +13,8 @@
 
 namespace fp8scope::rows {
 
-/// What is wrong with a field, in one clause ("refers to run 7 of 3"). Who knows file, table and row makes an Error of it.
+/// What is wrong with a field, in one clause ("refers to run 7 of 3"). Who knows file, table and row makes an Error of
+/// it.
 struct BadField : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -66,8 +67,8 @@ private:
     int m_parameter = 2;
 };
 
-/// Reads fields from a row's columns from 1 on (0 is the id). Throws BadField for a wrong type, spelling, range or reference.
-/// Text that is not UTF-8 is mended, not refused: kernel names come from anywhere.
+/// Reads fields from a row's columns from 1 on (0 is the id). Throws BadField for a wrong type, spelling, range or
+/// reference. Text that is not UTF-8 is mended, not refused: kernel names come from anywhere.
 class RowReader {
 public:
     explicit RowReader(SQLite::Statement& row) : m_row(row) {}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a `.fp8trace` file, version 1. Every column is explained in resources/help/trace-format.md; a test compares.
+// The tables of a `.fp8trace` file, version 1. Every column is explained in resources/help/trace-format.md; a test
+// compares.
 #pragma once
 
 #include <cstdint>

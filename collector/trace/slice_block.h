@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The column blocks that slices are stored in: up to 65,536 slices of one track, each column coded, split into byte planes and
-// compressed with zstd, behind a small header that is checked before anything is believed. Layout: trace-format.md.
+// The column blocks that slices are stored in: up to 65,536 slices of one track, each column coded, split into byte
+// planes and compressed with zstd, behind a small header that is checked before anything is believed. Layout:
+// trace-format.md.
 #pragma once
 
 #include "collector/trace/slice_record.h"
@@ -83,10 +84,11 @@ class BlockDecoder {
 public:
     BlockDecoder();
     ~BlockDecoder();
-    /// Writes the wanted columns, and throws BadBlock unless the bytes are whole and of a known version, agree with `row`, and
-    /// every time and reference that was decoded holds. Writes nothing outside the target, whatever the bytes are.
-    /// The order is meaningful if both times were wanted.
-    BlockOrder decode(std::span<const std::byte> data, const BlockRow& row, const BlockLimits& limits, const BlockTarget& target);
+    /// Writes the wanted columns, and throws BadBlock unless the bytes are whole and of a known version, agree with
+    /// `row`, and every time and reference that was decoded holds. Writes nothing outside the target, whatever the
+    /// bytes are. The order is meaningful if both times were wanted.
+    BlockOrder decode(std::span<const std::byte> data, const BlockRow& row, const BlockLimits& limits,
+                      const BlockTarget& target);
 
 private:
     struct Impl;

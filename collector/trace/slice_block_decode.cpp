@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column block back to columns. Everything in the bytes may be a lie: sizes are checked before use, sums wrap in unsigned
-// arithmetic, and what came out is checked while it is still in the cache.
+// A column block back to columns. Everything in the bytes may be a lie: sizes are checked before use, sums wrap in
+// unsigned arithmetic, and what came out is checked while it is still in the cache.
 #include "collector/trace/block_layout.h"
 
 #include <zstd.h>
@@ -46,7 +46,8 @@ Streams parse(std::span<const std::byte> data, const BlockRow& row)
     std::memcpy(&header, data.data(), sizeof(header));
     require(header.magic == block::Header{}.magic, "does not start as a column block");
     require(header.version == block::kVersion, "is of an unknown block version");
-    require(header.n == row.n && header.n >= 1 && header.n <= kMaxBlockSlices, "disagrees with its row on the slices' number");
+    require(header.n == row.n && header.n >= 1 && header.n <= kMaxBlockSlices,
+            "disagrees with its row on the slices' number");
     require(header.columnCount <= kBlockColumnCount, "has too many columns");
     data = data.subspan(sizeof(header));
     require(data.size() >= header.columnCount * sizeof(ColumnEntry), "is cut short");
@@ -57,7 +58,8 @@ Streams parse(std::span<const std::byte> data, const BlockRow& row)
     for (std::size_t c = 0; c < header.columnCount; ++c) {
         ColumnEntry entry;
         std::memcpy(&entry, data.data() + c * sizeof(entry), sizeof(entry));
-        require(static_cast<std::uint32_t>(entry.column) < kBlockColumnCount && entry.reserved == 0, "has an unknown column");
+        require(static_cast<std::uint32_t>(entry.column) < kBlockColumnCount && entry.reserved == 0,
+                "has an unknown column");
         require(columns < bit(entry.column), "has its columns out of order");  // so none stands twice
         require(codingAllowed(entry), "has an unknown coding");
         require(entry.compressedBytes <= rest.size(), "is cut short");
@@ -123,7 +125,8 @@ BlockOrder checkTimes(const BlockRow& row, const std::int64_t* startNs, const st
 struct BlockDecoder::Impl {
     ZSTD_DCtx* zstd = ZSTD_createDCtx();
     std::vector<std::uint8_t> planes = std::vector<std::uint8_t>(kMaxBlockSlices * sizeof(std::uint64_t));
-    std::vector<std::int64_t> durations = std::vector<std::int64_t>(kMaxBlockSlices);  ///< for Gap, where none are wanted
+    std::vector<std::int64_t> durations =
+        std::vector<std::int64_t>(kMaxBlockSlices);  ///< for Gap, where none are wanted
 
     const std::uint8_t* decompress(const Stream& stream, std::size_t n);
     void durationsTo(const Stream& stream, std::size_t n, std::int64_t* durNs);
@@ -188,12 +191,13 @@ void BlockDecoder::Impl::startsTo(const Stream& stream, std::size_t n, const std
         std::fill_n(startNs, n, static_cast<std::int64_t>(value));
         break;
     case Coding::Gap:
-        forEachValue(width, decompress(stream, n), n, [&outside, &value, durNs, startNs](std::size_t i, std::uint64_t v) {
-            value += block::unzigzag(v);
-            outside |= value + kOffset;
-            startNs[i] = static_cast<std::int64_t>(value);
-            value += static_cast<std::uint64_t>(durNs[i]);
-        });
+        forEachValue(width, decompress(stream, n), n,
+                     [&outside, &value, durNs, startNs](std::size_t i, std::uint64_t v) {
+                         value += block::unzigzag(v);
+                         outside |= value + kOffset;
+                         startNs[i] = static_cast<std::int64_t>(value);
+                         value += static_cast<std::uint64_t>(durNs[i]);
+                     });
         break;
     case Coding::Delta:
         forEachValue(width, decompress(stream, n), n, [&outside, &value, startNs](std::size_t i, std::uint64_t v) {
@@ -208,8 +212,8 @@ void BlockDecoder::Impl::startsTo(const Stream& stream, std::size_t n, const std
 }
 
 template <typename Tag>
-void BlockDecoder::Impl::idsTo(const std::optional<Stream>& stream, std::size_t n, std::uint32_t limit, bool noneAllowed,
-                               Id<Tag>* ids)
+void BlockDecoder::Impl::idsTo(const std::optional<Stream>& stream, std::size_t n, std::uint32_t limit,
+                               bool noneAllowed, Id<Tag>* ids)
 {
     std::uint64_t least = UINT64_MAX;
     std::uint64_t most = 0;
@@ -218,11 +222,12 @@ void BlockDecoder::Impl::idsTo(const std::optional<Stream>& stream, std::size_t 
         std::fill_n(ids, n, Id<Tag>(static_cast<std::uint32_t>(least - 1)));
     } else {
         require(stream->entry.coding == Coding::Plain, "has an unknown coding");
-        forEachValue(stream->entry.width, decompress(*stream, n), n, [&least, &most, ids](std::size_t i, std::uint64_t v) {
-            least = std::min(least, v);
-            most = std::max(most, v);
-            ids[i] = Id<Tag>(static_cast<std::uint32_t>(v) - 1);
-        });
+        forEachValue(stream->entry.width, decompress(*stream, n), n,
+                     [&least, &most, ids](std::size_t i, std::uint64_t v) {
+                         least = std::min(least, v);
+                         most = std::max(most, v);
+                         ids[i] = Id<Tag>(static_cast<std::uint32_t>(v) - 1);
+                     });
     }
     require(most <= limit && (noneAllowed || least > 0), "refers to a row that does not exist");
 }
@@ -236,7 +241,7 @@ BlockDecoder::BlockDecoder() : m_impl(std::make_unique<Impl>())
 BlockDecoder::~BlockDecoder() { ZSTD_freeDCtx(m_impl->zstd); }
 
 BlockOrder BlockDecoder::decode(std::span<const std::byte> data, const BlockRow& row, const BlockLimits& limits,
-                          const BlockTarget& target)
+                                const BlockTarget& target)
 {
     Impl& impl = *m_impl;
     const Streams streams = parse(data, row);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slices to a column block. Sorts them first, chooses the coding of starts, and drops byte planes that are zero throughout.
+// Slices to a column block. Sorts them first, chooses the coding of starts, and drops byte planes that are zero
+// throughout.
 #include "collector/trace/block_layout.h"
 
 #include <zstd.h>
@@ -100,7 +101,8 @@ struct BlockEncoder::Impl {
 
 void BlockEncoder::Impl::addStarts(std::span<const SliceRecord> slices)
 {
-    const ColumnEntry entry{.column = BlockColumn::Start, .coding = startCoding(slices), .base = bits(slices[0].startNs)};
+    const ColumnEntry entry{
+        .column = BlockColumn::Start, .coding = startCoding(slices), .base = bits(slices[0].startNs)};
     std::uint64_t allBits = 0;
     std::uint64_t before = entry.base;
     for (std::size_t i = 0; i < slices.size(); ++i) {

@@ -59,9 +59,10 @@ private:
                                n <= static_cast<std::int64_t>(kMaxBlockSlices) && columns >> kBlockColumnCount == 0;
             if (!holds)
                 throw CatalogError("slice block " + std::to_string(id) + " claims what cannot be");
-            m_catalog.blocks.push_back({id, static_cast<std::uint32_t>(track),
-                                        {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(columns), row.integer(4),
-                                         row.integer(5)}});
+            m_catalog.blocks.push_back(
+                {id,
+                 static_cast<std::uint32_t>(track),
+                 {static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(columns), row.integer(4), row.integer(5)}});
             m_catalog.sliceCount += static_cast<std::uint64_t>(n);
         }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the virtual table `slice` knows besides the blocks themselves: where each block lies in time, and what ids stand for.
+// What the virtual table `slice` knows besides the blocks themselves: where each block lies in time, and what ids stand
+// for.
 #pragma once
 
 #include "collector/trace/slice_block.h"
@@ -48,7 +49,8 @@ struct SliceCatalog {
 
 [[nodiscard]] std::string quotedIdentifier(const std::string& name);
 
-/// Reads the tables of `schema` ("main"). Throws CatalogError for ids that are not dense and blocks that claim the impossible.
+/// Reads the tables of `schema` ("main"). Throws CatalogError for ids that are not dense and blocks that claim the
+/// impossible.
 [[nodiscard]] SliceCatalog readSliceCatalog(sqlite3* db, const std::string& schema);
 
 }  // namespace fp8scope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// First the blocks' index, which gives each block its place in the columns; then every thread takes the next block from the one
-// cursor (reading costs a fifth of decoding) and decodes it into its place. Tracks whose slices overlap or stand out of order are
-// then sorted and given lanes; the others, nearly all, are ready as they are.
+// First the blocks' index, which gives each block its place in the columns; then every thread takes the next block from
+// the one cursor (reading costs a fifth of decoding) and decodes it into its place. Tracks whose slices overlap or
+// stand out of order are then sorted and given lanes; the others, nearly all, are ready as they are.
 #include "collector/trace/slice_loader.h"
 
 #include "collector/trace/error.h"
@@ -73,7 +73,8 @@ private:
     [[nodiscard]] bool stopping() const { return m_failed || m_options.stop.stop_requested(); }
     [[nodiscard]] Error bad(const IndexedBlock& block, const std::string& clause) const
     {
-        return Error(fmt::format("slice block {} of track {} {}", block.id, block.track, clause), m_path.string(), kMend);
+        return Error(fmt::format("slice block {} of track {} {}", block.id, block.track, clause), m_path.string(),
+                     kMend);
     }
 
     const std::filesystem::path& m_path;
@@ -124,15 +125,15 @@ void SliceLoader::makeRoom()
     std::uint64_t needed = 0;
     for (std::size_t t = 0; t < m_trackSlices.size(); ++t) {
         if (m_trackSlices[t] > UINT32_MAX)
-            throw Error(fmt::format("track {} has {} slices, more than can be shown", t, m_trackSlices[t]), m_path.string(),
-                        "record for a shorter time");
+            throw Error(fmt::format("track {} has {} slices, more than can be shown", t, m_trackSlices[t]),
+                        m_path.string(), "record for a shorter time");
         const std::uint32_t columns = m_trackColumns[t];
-        needed += m_trackSlices[t] * (24U + (has(columns, BlockColumn::Correlation) ? 8U : 0U) +
-                                      (has(columns, BlockColumn::LaunchShape) ? 4U : 0U) +
-                                      (has(columns, BlockColumn::Bytes) ? 8U : 0U));
+        needed += m_trackSlices[t] *
+                  (24U + (has(columns, BlockColumn::Correlation) ? 8U : 0U) +
+                   (has(columns, BlockColumn::LaunchShape) ? 4U : 0U) + (has(columns, BlockColumn::Bytes) ? 8U : 0U));
     }
-    const auto memory = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
-                        static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    const auto memory =
+        static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     if (needed > memory)
         throw Error(fmt::format("{} slices need {:.1f} GB of memory, this machine has {:.1f}", m_total,
                                 static_cast<double>(needed) / 1e9, static_cast<double>(memory) / 1e9),
@@ -205,7 +206,8 @@ std::vector<std::uint32_t> SliceLoader::tracksToFinish() const
     return tracks;
 }
 
-/// Runs `work` on as many threads as asked for, while this one tells the progress; then throws what the first of them threw.
+/// Runs `work` on as many threads as asked for, while this one tells the progress; then throws what the first of them
+/// threw.
 template <typename Work>
 void SliceLoader::runOnThreads(std::size_t tasks, const char* stage, const Work& work)
 {

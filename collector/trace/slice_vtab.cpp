@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite asks for a plan (xBestIndex), opens a cursor and filters it; the cursor walks the blocks that the constraints leave, and
-// decodes of each only the columns that the query uses. No exception leaves a callback: SQLite is C.
+// SQLite asks for a plan (xBestIndex), opens a cursor and filters it; the cursor walks the blocks that the constraints
+// leave, and decodes of each only the columns that the query uses. No exception leaves a callback: SQLite is C.
 #include "collector/trace/slice_vtab.h"
 
 #include "collector/trace/error.h"
@@ -17,16 +17,22 @@
 namespace fp8scope {
 namespace {
 
-enum SliceColumn : int {
-    kId, kRun, kTrack, kStart, kDuration, kEnd, kName, kNameId, kKind, kRole, kFamily, kPrecision,
-    kOp, kLayer, kPhase, kCorrelation, kLaunchShape, kBytes, kColumnCount
+struct DeclaredColumn {
+    const char* name;
+    const char* type;
 };
-constexpr std::array<const char*, kColumnCount> kColumnNames{
-    "id", "run", "track", "start_ns", "dur_ns", "end_ns", "name", "name_id", "kind", "role", "family", "precision",
-    "op", "layer", "phase", "correlation", "launch_shape", "bytes"};
-constexpr std::array<const char*, kColumnCount> kColumnTypes{
-    "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "INTEGER", "TEXT", "INTEGER", "TEXT", "TEXT", "TEXT", "TEXT",
-    "INTEGER", "INTEGER", "TEXT", "INTEGER", "INTEGER", "INTEGER"};
+constexpr std::array kColumns{
+    DeclaredColumn{"id", "INTEGER"},          DeclaredColumn{"run", "INTEGER"},    DeclaredColumn{"track", "INTEGER"},
+    DeclaredColumn{"start_ns", "INTEGER"},    DeclaredColumn{"dur_ns", "INTEGER"}, DeclaredColumn{"end_ns", "INTEGER"},
+    DeclaredColumn{"name", "TEXT"},           DeclaredColumn{"name_id", "INTEGER"}, DeclaredColumn{"kind", "TEXT"},
+    DeclaredColumn{"role", "TEXT"},           DeclaredColumn{"family", "TEXT"},    DeclaredColumn{"precision", "TEXT"},
+    DeclaredColumn{"op", "INTEGER"},          DeclaredColumn{"layer", "INTEGER"},  DeclaredColumn{"phase", "TEXT"},
+    DeclaredColumn{"correlation", "INTEGER"}, DeclaredColumn{"launch_shape", "INTEGER"}, DeclaredColumn{"bytes", "INTEGER"}};
+/// In the order of kColumns.
+enum SliceColumn : int {
+    kId, kRun, kTrack, kStart, kDuration, kEnd, kName, kNameId, kKind,
+    kRole, kFamily, kPrecision, kOp, kLayer, kPhase, kCorrelation, kLaunchShape, kBytes
+};
 
 constexpr std::uint64_t columnBit(int column) { return std::uint64_t{1} << column; }
 constexpr std::uint64_t kNameColumns = columnBit(kName) | columnBit(kNameId) | columnBit(kKind) | columnBit(kRole) |
@@ -213,8 +219,8 @@ void SliceCursor::seek()
 void SliceCursor::decodeBlock()
 {
     if (!readBlock)
-        readBlock = std::make_unique<SqliteStatement>(
-            table->db, "SELECT data FROM " + quotedIdentifier(table->schema) + ".slice_block WHERE id = ?");
+        readBlock = std::make_unique<SqliteStatement>(table->db, "SELECT data FROM " + quotedIdentifier(table->schema) +
+                                                                     ".slice_block WHERE id = ?");
     const BlockRow& row = at().row;
     const auto room = [&](auto& column, std::uint64_t users) {
         column.resize((columnsUsed & users) != 0 ? row.n : 0);
@@ -311,10 +317,9 @@ SliceCursor& asCursor(sqlite3_vtab_cursor* cursor) { return *static_cast<SliceCu
 
 std::string declaration()
 {
-    std::string sql = "CREATE TABLE slice(";
-    for (int c = 0; c < kColumnCount; ++c)
-        sql += std::string(c == 0 ? "" : ", ") + kColumnNames[static_cast<std::size_t>(c)] + ' ' +
-               kColumnTypes[static_cast<std::size_t>(c)];
+    std::string sql;
+    for (const auto& [name, type] : kColumns)
+        sql += (sql.empty() ? "CREATE TABLE slice(" : ", ") + std::string(name) + ' ' + type;
     return sql + ')';
 }
 
@@ -359,7 +364,9 @@ int xBestIndex(sqlite3_vtab* table, sqlite3_index_info* info)
             if (column == kStart || column == kEnd)
                 plan.columnsUsed |= columnBit(kStart);  // to compare within a block
             if (constraint.op == SQLITE_INDEX_CONSTRAINT_EQ)
-                rows /= column == kTrack ? static_cast<double>(catalog.trackRuns.size()) + 1 : column == kRun ? 2 : 1000;
+                rows /= column == kTrack ? static_cast<double>(catalog.trackRuns.size()) + 1
+                        : column == kRun ? 2
+                                         : 1000;
             else
                 rows /= 3;
         }
@@ -442,7 +449,5 @@ void registerSliceTable(sqlite3* db)
     if (code != SQLITE_OK)
         throw Error(std::string("the table of slices cannot be made (") + sqlite3_errstr(code) + ')', {}, {});
 }
-
-SliceTableColumns sliceTableColumns() { return {kColumnNames.data(), kColumnCount}; }
 
 }  // namespace fp8scope

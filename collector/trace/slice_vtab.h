@@ -6,18 +6,12 @@ struct sqlite3;
 
 namespace fp8scope {
 
-/// Makes `slice` known to a connection whose main database is a trace. Comparisons of id, run, track, start_ns and end_ns with
-/// constants are answered from the blocks' index, and only the columns that a query names are decoded. Throws Error.
+/// Makes `slice` known to a connection whose main database is a trace. Comparisons of id, run, track, start_ns and
+/// end_ns with constants are answered from the blocks' index, and only the columns that a query names are decoded.
+/// Throws Error.
 void registerSliceTable(sqlite3* db);
 
 /// The same for C: gives a SQLite result code.
 int createSliceModule(sqlite3* db) noexcept;
-
-/// The columns' names in order, `count` of them: for the test that compares them with their documentation.
-struct SliceTableColumns {
-    const char* const* names;
-    int count;
-};
-[[nodiscard]] SliceTableColumns sliceTableColumns();
 
 }  // namespace fp8scope

@@ -36,8 +36,9 @@ public:
     [[nodiscard]] std::string text(int column)
     {
         const auto* const begin = reinterpret_cast<const char*>(sqlite3_column_text(m_statement, column));
-        return begin == nullptr ? std::string()
-                                : std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column)));
+        return begin == nullptr
+                   ? std::string()
+                   : std::string(begin, static_cast<std::size_t>(sqlite3_column_bytes(m_statement, column)));
     }
     /// Valid until the next step or reset.
     [[nodiscard]] std::span<const std::byte> blob(int column)

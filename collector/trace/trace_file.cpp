@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyTimeoutMs = 2000;                      // a reader waits for another's recovery of the log, not for writers
-constexpr int kMaxValueBytes = 64 << 20;                  // no honest text or block comes near
+constexpr int kBusyTimeoutMs = 2000;      // a reader waits for another's recovery of the log, not for writers
+constexpr int kMaxValueBytes = 64 << 20;  // no honest text or block comes near
 constexpr const char* kOpenAnother = "open another file, or record again";
 
 fs::path withSuffix(const fs::path& path, const char* suffix) { return fs::path(path) += suffix; }
@@ -90,7 +90,8 @@ void checkHeader(const fs::path& path)
                     "copy it again from where it was recorded");
 }
 
-/// A trace left in log mode on a medium that cannot be written (SQLite would make its index file) is opened as immutable.
+/// A trace left in log mode on a medium that cannot be written (SQLite would make its index file) is opened as
+/// immutable.
 SQLite::Database openReadOnly(const fs::path& path)
 {
     try {
@@ -129,7 +130,8 @@ void checkSchema(const fs::path& path, SQLite::Database& db)
                                 kSchemaVersion),
                     path.string(), "update fp8scope");
     if (version < 1)
-        throw Error(fmt::format("the trace has format version {}, which never was", version), path.string(), kOpenAnother);
+        throw Error(fmt::format("the trace has format version {}, which never was", version), path.string(),
+                    kOpenAnother);
     SQLite::Statement sqlOf(db, "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
     for (const SchemaObject& table : schemaTables()) {
         sqlOf.reset();
@@ -154,7 +156,8 @@ WriterLock::WriterLock(const fs::path& trace) : m_path(withSuffix(trace, "-lock"
             return;
         ::close(m_descriptor);
         if (!locked)
-            throw Error("another program is writing this trace", trace.string(), "wait for it to end, or choose another name");
+            throw Error("another program is writing this trace", trace.string(),
+                        "wait for it to end, or choose another name");
     }
 }
 
@@ -168,13 +171,11 @@ Error traceFileError(const fs::path& path, const SQLite::Exception& e, const cha
 {
     constexpr const char* kFreeSpace = "free some space; what was flushed before is kept";
     if (e.getExtendedErrorCode() == SQLITE_IOERR_WRITE)
-        return Error("the trace cannot grow: a quota or a limit on file sizes was reached, or the disk failed", path.string(),
-                     kFreeSpace);
+        return Error("the trace cannot grow: a quota or a limit on file sizes was reached, or the disk failed",
+                     path.string(), kFreeSpace);
     switch (e.getErrorCode() & 0xff) {
-    case SQLITE_FULL:
-        return Error("the disk is full", path.string(), kFreeSpace);
-    case SQLITE_NOTADB:
-        return Error("this is not a trace: not a SQLite file", path.string(), kOpenAnother);
+    case SQLITE_FULL: return Error("the disk is full", path.string(), kFreeSpace);
+    case SQLITE_NOTADB: return Error("this is not a trace: not a SQLite file", path.string(), kOpenAnother);
     case SQLITE_CORRUPT:
     case SQLITE_TOOBIG:
         return Error(fmt::format("the file is damaged ({})", e.what()), path.string(),

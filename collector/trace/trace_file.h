@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace as a file on disk: the lock that makes its writer the only one, and the checks before anything of it is believed.
+// A trace as a file on disk: the lock that makes its writer the only one, and the checks before anything of it is
+// believed.
 #pragma once
 
 #include "collector/trace/error.h"
@@ -12,8 +13,8 @@
 
 namespace fp8scope {
 
-/// Holds `<trace>-lock` while alive; the kernel drops the lock with the process, whatever ends it. A file of its own, because
-/// closing any descriptor of the database would drop the locks that SQLite holds on it.
+/// Holds `<trace>-lock` while alive; the kernel drops the lock with the process, whatever ends it. A file of its own,
+/// because closing any descriptor of the database would drop the locks that SQLite holds on it.
 class WriterLock {
 public:
     /// Throws Error if another writer, of this or any process, holds it, or it cannot be made.
@@ -27,8 +28,8 @@ private:
     int m_descriptor = -1;
 };
 
-/// Opens a trace read-only and defensively, and throws Error unless it is a whole trace of this version with the version's very
-/// tables. What a writer is adding meanwhile is seen as of its last flush.
+/// Opens a trace read-only and defensively, and throws Error unless it is a whole trace of this version with the
+/// version's very tables. What a writer is adding meanwhile is seen as of its last flush.
 [[nodiscard]] SQLite::Database openTraceFile(const std::filesystem::path&);
 
 /// An Error from what SQLite said while `doing` ("be read", "be written").

@@ -21,8 +21,9 @@ constexpr const char* kSqlMend = "the tables and their columns are described in 
 
 bool isTellingPragma(std::string_view name)
 {
-    constexpr std::array<std::string_view, 8> kTelling{"table_info", "table_xinfo", "table_list", "index_list",
-                                                       "user_version", "application_id", "data_version", "function_list"};
+    constexpr std::array<std::string_view, 8> kTelling{"table_info",   "table_xinfo",  "table_list",
+                                                       "index_list",   "user_version", "application_id",
+                                                       "data_version", "function_list"};
     return std::find(kTelling.begin(), kTelling.end(), name) != kTelling.end();
 }
 
@@ -115,7 +116,8 @@ struct TraceQuery::Impl {
 TraceQuery::TraceQuery(const std::filesystem::path& path) : m_impl(std::make_unique<Impl>(path))
 {
     registerSliceTable(m_impl->handle());
-    (void)m_impl->prepare("SELECT id FROM slice");  // connects the table: the authorizer would not let it declare its columns
+    (void)m_impl->prepare(
+        "SELECT id FROM slice");  // connects the table: the authorizer would not let it declare its columns
     sqlite3_set_authorizer(m_impl->handle(), authorize, nullptr);
 }
 
@@ -126,7 +128,9 @@ bool TraceQuery::run(const std::string& sql, const QueryOptions& options,
                      const std::function<bool(const std::vector<SqlValue>&)>& onRow)
 {
     const auto statement = m_impl->prepare(sql);
-    const auto isStopping = [](void* stop) { return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0; };
+    const auto isStopping = [](void* stop) {
+        return static_cast<const std::stop_token*>(stop)->stop_requested() ? 1 : 0;
+    };
     std::stop_token stop = options.stop;
     sqlite3_progress_handler(m_impl->handle(), kInstructionsBetweenStops, isStopping, &stop);
     const std::unique_ptr<sqlite3, void (*)(sqlite3*)> noHandlerAfterwards(

@@ -29,7 +29,8 @@ struct QueryResult {
 };
 
 /// Thrown when QueryOptions::stop was requested.
-struct QueryCancelled {};
+struct QueryCancelled {
+};
 
 /// A trace open for questions: its tables, views and the virtual table `slice`. One thread at a time.
 class TraceQuery {
@@ -40,8 +41,8 @@ public:
     TraceQuery(const TraceQuery&) = delete;
     TraceQuery& operator=(const TraceQuery&) = delete;
 
-    /// Runs one SELECT (or WITH, VALUES, EXPLAIN, or a PRAGMA that tells of tables). Throws Error for SQL that is wrong, is more
-    /// than one statement, would change anything, or meets a damaged block; QueryCancelled on a stop.
+    /// Runs one SELECT (or WITH, VALUES, EXPLAIN, or a PRAGMA that tells of tables). Throws Error for SQL that is
+    /// wrong, is more than one statement, would change anything, or meets a damaged block; QueryCancelled on a stop.
     [[nodiscard]] QueryResult run(const std::string& sql, const QueryOptions& options = {});
 
     /// The same without keeping the rows: `onColumns` once, then `onRow` for each row until it gives false.

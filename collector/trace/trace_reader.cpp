@@ -66,14 +66,16 @@ private:
                 throw LoadCancelled{};
             const std::int64_t id = rows.getColumn(0).getInt64();
             if (id != static_cast<std::int64_t>(table.size()))
-                throw Error(fmt::format("table '{}' has row {} where row {} should be", rows::kTable<Row>, id, table.size()),
-                            m_path.string(), kMend);
+                throw Error(
+                    fmt::format("table '{}' has row {} where row {} should be", rows::kTable<Row>, id, table.size()),
+                    m_path.string(), kMend);
             Row& row = table.emplace_back();
             try {
                 rows::RowReader reader(rows);
                 rows::visit(reader, m_counts, row);
             } catch (const rows::BadField& e) {
-                throw Error(fmt::format("row {} of table '{}' {}", id, rows::kTable<Row>, e.what()), m_path.string(), kMend);
+                throw Error(fmt::format("row {} of table '{}' {}", id, rows::kTable<Row>, e.what()), m_path.string(),
+                            kMend);
             }
         }
         return static_cast<std::uint32_t>(table.size());

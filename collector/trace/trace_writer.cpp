@@ -54,9 +54,9 @@ struct Inserters {
     {
         return std::get<Inserter<Row>>(all);
     }
-    std::tuple<Inserter<Run>, Inserter<Process>, Inserter<Device>, Inserter<Track>, Inserter<Name>, Inserter<LaunchShape>,
-               Inserter<Layer>, Inserter<TraceOp>, Inserter<Step>, Inserter<TensorStat>, Inserter<MemoryClass>,
-               Inserter<Sample>, Inserter<Diagnostic>>
+    std::tuple<Inserter<Run>, Inserter<Process>, Inserter<Device>, Inserter<Track>, Inserter<Name>,
+               Inserter<LaunchShape>, Inserter<Layer>, Inserter<TraceOp>, Inserter<Step>, Inserter<TensorStat>,
+               Inserter<MemoryClass>, Inserter<Sample>, Inserter<Diagnostic>>
         all;
 };
 
@@ -100,9 +100,9 @@ SQLite::Database createFile(const fs::path& path)
 {
     SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     db.exec("PRAGMA page_size = 4096");
-    db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
     db.exec("PRAGMA synchronous = OFF");  // until the tables stand: one sync at the end does for all of them
     db.exec("PRAGMA journal_mode = WAL");
+    db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
     db.exec("PRAGMA secure_delete = OFF");  // merged blocks are no secret, and zeroing them costs a write each
     db.exec("PRAGMA cache_size = -16384");
     db.exec("PRAGMA wal_autocheckpoint = 4000");
@@ -155,7 +155,8 @@ struct TraceWriter::Impl {
         return createFile(path);
     }
 
-    /// Runs a change of the file inside the current batch. After a failure the batch is undone, and every later call says why.
+    /// Runs a change of the file inside the current batch. After a failure the batch is undone, and every later call
+    /// says why.
     template <typename Change>
     auto change(Change&& make)
     {
@@ -214,8 +215,8 @@ struct TraceWriter::Impl {
 
     void addDiagnostic(const Diagnostic& diagnostic)
     {
-        const auto [at, isNew] = diagnostics.try_emplace({diagnostic.run, diagnostic.name},
-                                                         inserters.of<Diagnostic>().count, diagnostic);
+        const auto [at, isNew] =
+            diagnostics.try_emplace({diagnostic.run, diagnostic.name}, inserters.of<Diagnostic>().count, diagnostic);
         if (isNew)
             ++inserters.of<Diagnostic>().count;
         else
@@ -258,7 +259,8 @@ TraceWriter::TraceWriter(const fs::path& path, IfExists ifExists)
     } catch (const SQLite::Exception& e) {
         throw traceFileError(path, e, "be made");
     } catch (const fs::filesystem_error& e) {
-        throw Error(fmt::format("the trace cannot be made ({})", e.code().message()), path.string(), "choose another name");
+        throw Error(fmt::format("the trace cannot be made ({})", e.code().message()), path.string(),
+                    "choose another name");
     }
 }
 

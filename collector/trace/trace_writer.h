@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a `.fp8trace` file: one SQLite database, slices in compressed column blocks (schema: resources/help/trace-format.md).
+// Writes a `.fp8trace` file: one SQLite database, slices in compressed column blocks (schema:
+// resources/help/trace-format.md).
 #pragma once
 
 #include "collector/trace/slice_record.h"
@@ -14,10 +15,10 @@
 
 namespace fp8scope {
 
-/// The only way a trace file comes to be. Not thread-safe; one writer a file, enforced by a lock held until it is destroyed.
-/// Memory is bounded: a track's buffer is written as a block when it holds kBlockSlices. Everything before the last flush()
-/// survives a kill or a power cut; the file is marked incomplete until close().
-/// Every method throws fp8scope::Error when the disk is full or the file cannot be written; what was flushed stays readable.
+/// The only way a trace file comes to be. Not thread-safe; one writer a file, enforced by a lock held until it is
+/// destroyed. Memory is bounded: a track's buffer is written as a block when it holds kBlockSlices. Everything before
+/// the last flush() survives a kill or a power cut; the file is marked incomplete until close(). Every method throws
+/// fp8scope::Error when the disk is full or the file cannot be written; what was flushed stays readable.
 class TraceWriter {
 public:
     static constexpr std::size_t kBlockSlices = kMaxBlockSlices;

@@ -14,12 +14,16 @@ std::size_t sequenceLength(std::string_view text)
     const unsigned lead = at(0);
     if (lead < 0x80)
         return 1;
-    const std::size_t length = lead >= 0xc2 && lead <= 0xdf ? 2 : lead >= 0xe0 && lead <= 0xef ? 3
-                             : lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
+    const std::size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
+                               : lead >= 0xe0 && lead <= 0xef ? 3
+                               : lead >= 0xf0 && lead <= 0xf4 ? 4
+                                                              : 0;
     if (length == 0 || text.size() < length)
         return 0;
     const unsigned leastSecond = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;  // no overlong forms
-    const unsigned mostSecond = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;   // no surrogates, nothing past U+10FFFF
+    const unsigned mostSecond = lead == 0xed   ? 0x9f
+                                : lead == 0xf4 ? 0x8f
+                                               : 0xbf;  // no surrogates, nothing past U+10FFFF
     if (at(1) < leastSecond || at(1) > mostSecond)
         return 0;
     for (std::size_t i = 2; i < length; ++i) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace costs: bytes a slice, slices a second written and loaded, and where the time goes, on a generated training loop.
-// Baselines of the same run: plain SQLite rows (what a trace would be without column blocks), and copying the columns in memory.
-// Usage: bench_trace [SLICES [FOLDER]]; default 10,000,000 slices in the temporary folder.
+// What a trace costs: bytes a slice, slices a second written and loaded, and where the time goes, on a generated
+// training loop. Baselines of the same run: plain SQLite rows (what a trace would be without column blocks), and
+// copying the columns in memory. Usage: bench_trace [SLICES [FOLDER]]; default 10,000,000 slices in the temporary
+// folder.
 #include "collector/trace/block_layout.h"
 #include "collector/trace/slice_block.h"
 #include "collector/trace/trace_file.h"
@@ -17,6 +18,8 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -29,25 +32,47 @@ namespace {
 
 constexpr int kRepeats = 5;
 
-double seconds(const std::function<void()>& work)
+/// Wall and processor time (of all threads), in seconds.
+struct Cost {
+    double wall = 0;
+    double cpu = 0;
+};
+
+Cost operator-(Cost a, Cost b) { return {a.wall - b.wall, a.cpu - b.cpu}; }
+
+double cpuSeconds()
 {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    rusage usage{};
+    ::getrusage(RUSAGE_SELF, &usage);
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-/// The best of some repeats: what the code costs, not what the machine did besides.
-double best(const std::function<void()>& work)
+Cost cost(const std::function<void()>& work)
 {
-    double least = seconds(work);
-    for (int i = 1; i < kRepeats; ++i)
-        least = std::min(least, seconds(work));
+    const double cpu = cpuSeconds();
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return {std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), cpuSeconds() - cpu};
+}
+
+/// The least of some repeats: what the code costs, not what the machine did besides.
+Cost best(const std::function<void()>& work)
+{
+    Cost least = cost(work);
+    for (int i = 1; i < kRepeats; ++i) {
+        const Cost again = cost(work);
+        least = {std::min(least.wall, again.wall), std::min(least.cpu, again.cpu)};
+    }
     return least;
 }
 
-void print(const std::string& what, double slices, double time)
+void print(const std::string& what, double slices, Cost c)
 {
-    fmt::print("  {:<54} {:>8.1f} M slices/s {:>8.2f} ns a slice\n", what, slices / time / 1e6, time / slices * 1e9);
+    fmt::print("  {:<52} {:>7.1f} M slices/s {:>8.2f} ns a slice, {:>8.2f} ns of processor\n", what,
+               slices / c.wall / 1e6, c.wall / slices * 1e9, c.cpu / slices * 1e9);
 }
 
 /// A generated trace as records in the order in which a recorder would get them, a few thousand at a time.
@@ -119,7 +144,7 @@ void write(const Recording& recording, const std::filesystem::path& path)
 void writeStages(const Recording& recording)
 {
     BlockEncoder encoder;
-    const double encode = best([&] {
+    const Cost encode = best([&] {
         for (const std::vector<SliceRecord>& records : recording.tracks) {
             for (std::size_t i = 0; i < records.size(); i += kMaxBlockSlices)
                 benchmark::DoNotOptimize(
@@ -130,12 +155,13 @@ void writeStages(const Recording& recording)
 }
 
 /// The same slices as rows of a plain table, in one transaction.
-double writeRows(const Recording& recording, const std::filesystem::path& path, std::size_t limit)
+Cost writeRows(const Recording& recording, const std::filesystem::path& path, std::size_t limit)
 {
-    return seconds([&] {
+    return cost([&] {
         SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
         db.exec("PRAGMA journal_mode = WAL");
-        db.exec("CREATE TABLE slice(id INTEGER PRIMARY KEY, track INTEGER, start INTEGER, dur INTEGER, name INTEGER, op INTEGER, "
+        db.exec("CREATE TABLE slice(id INTEGER PRIMARY KEY, track INTEGER, start INTEGER, dur INTEGER, name INTEGER, "
+                "op INTEGER, "
                 "correlation INTEGER)");
         SQLite::Transaction transaction(db);
         SQLite::Statement insert(db, "INSERT INTO slice(track, start, dur, name, op, correlation) VALUES(?,?,?,?,?,?)");
@@ -157,7 +183,7 @@ double writeRows(const Recording& recording, const std::filesystem::path& path, 
     });
 }
 
-double scanRows(const std::filesystem::path& path)
+Cost scanRows(const std::filesystem::path& path)
 {
     SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
     return best([&] {
@@ -215,7 +241,8 @@ void decompress(const std::vector<StoredBlock>& blocks)
 /// All of decoding, into the same memory again and again.
 void decode(const std::vector<StoredBlock>& blocks, const Trace& trace)
 {
-    const BlockLimits limits{static_cast<std::uint32_t>(trace.names.size()), static_cast<std::uint32_t>(trace.ops.size()),
+    const BlockLimits limits{static_cast<std::uint32_t>(trace.names.size()),
+                             static_cast<std::uint32_t>(trace.ops.size()),
                              static_cast<std::uint32_t>(trace.launchShapes.size())};
     SliceColumns s;
     s.startNs.resize(kMaxBlockSlices);
@@ -230,32 +257,34 @@ void decode(const std::vector<StoredBlock>& blocks, const Trace& trace)
         const auto wanted = [&](auto& column, BlockColumn which) {
             return (block.row.columns & bit(which)) != 0 ? column.data() : nullptr;
         };
-        benchmark::DoNotOptimize(decoder.decode(block.data, block.row, limits,
-                                                {s.startNs.data(), s.durNs.data(), s.name.data(), s.op.data(),
-                                                 wanted(s.correlation, BlockColumn::Correlation),
-                                                 wanted(s.launchShape, BlockColumn::LaunchShape),
-                                                 wanted(s.bytes, BlockColumn::Bytes)}));
+        benchmark::DoNotOptimize(
+            decoder.decode(block.data, block.row, limits,
+                           {s.startNs.data(), s.durNs.data(), s.name.data(), s.op.data(),
+                            wanted(s.correlation, BlockColumn::Correlation),
+                            wanted(s.launchShape, BlockColumn::LaunchShape), wanted(s.bytes, BlockColumn::Bytes)}));
     }
 }
 
 std::size_t bytesInMemory(const Trace& trace)
 {
-    return std::accumulate(trace.tracks.begin(), trace.tracks.end(), std::size_t{0}, [](std::size_t sum, const Track& t) {
-        const SliceColumns& s = t.slices;
-        return sum + s.size() * 24 + s.correlation.size() * 8 + s.launchShape.size() * 4 + s.bytes.size() * 8 + s.lane.size();
-    });
+    return std::accumulate(trace.tracks.begin(), trace.tracks.end(), std::size_t{0},
+                           [](std::size_t sum, const Track& t) {
+                               const SliceColumns& s = t.slices;
+                               return sum + s.size() * 24 + s.correlation.size() * 8 + s.launchShape.size() * 4 +
+                                      s.bytes.size() * 8 + s.lane.size();
+                           });
 }
 
 void loadStages(const Recording& recording, const std::filesystem::path& path)
 {
     const auto slices = static_cast<double>(recording.slices);
-    const double read = best([&] { benchmark::DoNotOptimize(readBlocks(path)); });
+    const Cost read = best([&] { benchmark::DoNotOptimize(readBlocks(path)); });
     const std::vector<StoredBlock> blocks = readBlocks(path);
-    const double zstd = best([&] { decompress(blocks); });
-    const double all = best([&] { decode(blocks, recording.trace); });
+    const Cost zstd = best([&] { decompress(blocks); });
+    const Cost all = best([&] { decode(blocks, recording.trace); });
     Trace trace = loadTrace(path);
-    const double lanes = best([&] { finishTracks(trace); });
-    const double copy = best([&] {
+    const Cost lanes = best([&] { finishTracks(trace); });
+    const Cost copy = best([&] {
         for (const Track& track : trace.tracks)
             benchmark::DoNotOptimize(SliceColumns(track.slices));
     });
@@ -264,7 +293,8 @@ void loadStages(const Recording& recording, const std::filesystem::path& path)
     print("zstd", slices, zstd);
     print("joining planes, sums, checks", slices, all - zstd);
     print("order and lanes, where not known from the blocks", slices, lanes);
-    print(fmt::format("baseline: copying the columns ({:.1f} bytes a slice)", static_cast<double>(bytesInMemory(trace)) / slices),
+    print(fmt::format("baseline: copying the columns ({:.1f} bytes a slice)",
+                      static_cast<double>(bytesInMemory(trace)) / slices),
           slices, copy);
 }
 
@@ -277,25 +307,26 @@ void benchmarkTrace(std::size_t wanted, const std::filesystem::path& folder)
     const std::filesystem::path rowsPath = folder / "rows.sqlite";
 
     fmt::print("writing {} slices of {} tracks\n", recording.slices, recording.tracks.size());
-    const double written = best([&] { write(recording, path); });
+    const Cost written = best([&] { write(recording, path); });
     print("TraceWriter, durable flushes and close included", slices, written);
     writeStages(recording);
     const std::size_t rowLimit = std::min<std::size_t>(recording.slices, 1'000'000);
-    const double rows = writeRows(recording, rowsPath, rowLimit) / static_cast<double>(rowLimit);
-    print("baseline: rows of a plain table, one transaction", 1, rows);
-    fmt::print("  ratio: {:.0f} times the rows' rate\n", rows * slices / written);
+    const auto rowCount = static_cast<double>(rowLimit);
+    const Cost rows = writeRows(recording, rowsPath, rowLimit);
+    print("baseline: rows of a plain table, one transaction", rowCount, rows);
+    fmt::print("  ratio: {:.0f} times the rows' rate\n", rows.wall / rowCount * slices / written.wall);
     const auto bytes = static_cast<double>(std::filesystem::file_size(path));
     const auto rowBytes = static_cast<double>(std::filesystem::file_size(rowsPath));
-    fmt::print("size: {:.2f} bytes a slice, rows {:.2f}\n", bytes / slices, rowBytes / static_cast<double>(rowLimit));
+    fmt::print("size: {:.2f} bytes a slice, rows {:.2f}\n", bytes / slices, rowBytes / rowCount);
 
     fmt::print("loading\n");
     for (const unsigned threads : {1U, 2U}) {
-        const double loaded = best([&] { benchmark::DoNotOptimize(loadTrace(path, {.threads = threads})); });
+        const Cost loaded = best([&] { benchmark::DoNotOptimize(loadTrace(path, {.threads = threads})); });
         print(fmt::format("loadTrace, {} thread{}", threads, threads == 1 ? "" : "s"), slices, loaded);
         if (threads == 2) {
-            const double scanned = scanRows(rowsPath) / static_cast<double>(rowLimit);
-            print("baseline: scan of the rows", 1, scanned);
-            fmt::print("  ratio: {:.0f} times the scan's rate\n", scanned * slices / loaded);
+            const Cost scanned = scanRows(rowsPath);
+            print("baseline: scan of the rows", rowCount, scanned);
+            fmt::print("  ratio: {:.0f} times the scan's rate\n", scanned.wall / rowCount * slices / loaded.wall);
         }
     }
     loadStages(recording, path);

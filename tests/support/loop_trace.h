@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generated trace that looks like a recorded training loop: device queues with kernels, copies with bytes and all-reduces, CPU
-// threads that launch them inside op ranges, layers, ops, steps, falling losses, clocks. Durations jitter as measured ones do.
+// A generated trace that looks like a recorded training loop: device queues with kernels, copies with bytes and
+// all-reduces, CPU threads that launch them inside op ranges, layers, ops, steps, falling losses, clocks. Durations
+// jitter as measured ones do.
 #pragma once
 
 #include "collector/trace/trace.h"

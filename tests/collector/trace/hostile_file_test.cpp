@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are no trace, are damaged, or lie: one sentence each, never a crash. Meant to run under the sanitizers as well.
+// Files that are no trace, are damaged, or lie: one sentence each, never a crash. Meant to run under the sanitizers as
+// well.
 #include "collector/trace/error.h"
 #include "collector/trace/schema.h"
 #include "collector/trace/trace_query.h"
@@ -32,7 +33,8 @@ std::string readFile(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// As a new file: ext4 syncs one that was truncated and written again when it is closed, which takes longer than to load it.
+/// As a new file: ext4 syncs one that was truncated and written again when it is closed, which takes longer than to
+/// load it.
 void writeFile(const std::filesystem::path& path, std::string_view bytes)
 {
     std::filesystem::remove(path);
@@ -82,7 +84,8 @@ protected:
 
 TEST_F(HostileFile, IsNotThere)
 {
-    EXPECT_EQ(loadError(m_folder / "b.fp8trace"), (m_folder / "b.fp8trace").string() + ": there is no such file; check the name");
+    EXPECT_EQ(loadError(m_folder / "b.fp8trace"),
+              (m_folder / "b.fp8trace").string() + ": there is no such file; check the name");
     EXPECT_THAT(loadError(m_folder.path()), HasSubstr("this is not a file"));
 }
 
@@ -119,44 +122,55 @@ TEST_F(HostileFile, HasOtherTables)
 
 TEST_F(HostileFile, HasAViewInATablesPlace)
 {
-    EXPECT_THAT(complaintAfter("DROP TABLE sample; CREATE VIEW sample AS WITH RECURSIVE n(id) AS (SELECT 0 UNION ALL SELECT id + 1 "
-                               "FROM n) SELECT id, 0 AS track, 0 AS time_ns, 0.0 AS value FROM n"),
-                StartsWith("table 'sample' is missing"));
+    EXPECT_THAT(
+        complaintAfter(
+            "DROP TABLE sample; CREATE VIEW sample AS WITH RECURSIVE n(id) AS (SELECT 0 UNION ALL SELECT id + 1 "
+            "FROM n) SELECT id, 0 AS track, 0 AS time_ns, 0.0 AS value FROM n"),
+        StartsWith("table 'sample' is missing"));
 }
 
 TEST_F(HostileFile, HasReferencesToNothing)
 {
-    EXPECT_THAT(complaintAfter("UPDATE op SET layer = 99 WHERE id = 3"), StartsWith("row 3 of table 'op' refers to row 99 of a table of 2"));
-    EXPECT_THAT(complaintAfter("UPDATE op SET layer = 0; UPDATE step SET run = -1"), StartsWith("row 0 of table 'step' refers to row -1"));
+    EXPECT_THAT(complaintAfter("UPDATE op SET layer = 99 WHERE id = 3"),
+                StartsWith("row 3 of table 'op' refers to row 99 of a table of 2"));
+    EXPECT_THAT(complaintAfter("UPDATE op SET layer = 0; UPDATE step SET run = -1"),
+                StartsWith("row 0 of table 'step' refers to row -1"));
 }
 
 TEST_F(HostileFile, HasHolesInItsIds)
 {
-    EXPECT_THAT(complaintAfter("DELETE FROM name WHERE id = 1"), StartsWith("table 'name' has row 2 where row 1 should be"));
+    EXPECT_THAT(complaintAfter("DELETE FROM name WHERE id = 1"),
+                StartsWith("table 'name' has row 2 where row 1 should be"));
 }
 
 TEST_F(HostileFile, HasUnknownWords)
 {
-    EXPECT_THAT(complaintAfter("UPDATE name SET role = 'gemmm' WHERE id = 0"), StartsWith("row 0 of table 'name' has the unknown word 'gemmm'"));
+    EXPECT_THAT(complaintAfter("UPDATE name SET role = 'gemmm' WHERE id = 0"),
+                StartsWith("row 0 of table 'name' has the unknown word 'gemmm'"));
     EXPECT_THAT(complaintAfter("UPDATE name SET role = 'gemm'; UPDATE op SET fused = 'bias,' || char(10) WHERE id = 0"),
                 StartsWith("row 0 of table 'op' has the unknown role"));
 }
 
 TEST_F(HostileFile, HasNumbersOutOfRange)
 {
-    EXPECT_THAT(complaintAfter("UPDATE step SET dur_ns = -1 WHERE id = 0"), HasSubstr("has a duration out of range (-1 ns)"));
-    EXPECT_THAT(complaintAfter("UPDATE step SET dur_ns = 1, number = 1 << 40 WHERE id = 0"), HasSubstr("out of range in column number"));
+    EXPECT_THAT(complaintAfter("UPDATE step SET dur_ns = -1 WHERE id = 0"),
+                HasSubstr("has a duration out of range (-1 ns)"));
+    EXPECT_THAT(complaintAfter("UPDATE step SET dur_ns = 1, number = 1 << 40 WHERE id = 0"),
+                HasSubstr("out of range in column number"));
 }
 
 TEST_F(HostileFile, HasBlocksOfNoTrack)
 {
-    EXPECT_THAT(complaintAfter("UPDATE slice_block SET track = 1000 WHERE id = 2"), StartsWith("slice block 2 refers to track 1000 of 7"));
+    EXPECT_THAT(complaintAfter("UPDATE slice_block SET track = 1000 WHERE id = 2"),
+                StartsWith("slice block 2 refers to track 1000 of 7"));
 }
 
 TEST_F(HostileFile, HasBlocksThatClaimTooMuch)
 {
-    EXPECT_THAT(complaintAfter("UPDATE slice_block SET n = 1 << 50 WHERE id = 0"), HasSubstr("claims 1125899906842624 slices"));
-    EXPECT_THAT(complaintAfter("UPDATE slice_block SET n = 7 WHERE id = 0"), HasSubstr("slice block 0 of track 0 disagrees with its row"));
+    EXPECT_THAT(complaintAfter("UPDATE slice_block SET n = 1 << 50 WHERE id = 0"),
+                HasSubstr("claims 1125899906842624 slices"));
+    EXPECT_THAT(complaintAfter("UPDATE slice_block SET n = 7 WHERE id = 0"),
+                HasSubstr("slice block 0 of track 0 disagrees with its row"));
 }
 
 TEST_F(HostileFile, HasBlocksThatReferToNothing)
@@ -168,9 +182,11 @@ TEST_F(HostileFile, HasMoreSlicesThanMemory)
 {
     std::string sql = "PRAGMA journal_mode = OFF; UPDATE slice_block SET n = 65536;";
     for (int doubling = 0; doubling < 15; ++doubling)
-        sql += "INSERT INTO slice_block(track, n, first_ns, last_ns, columns, data) SELECT track, 65536, first_ns, last_ns, columns, x'00' "
+        sql += "INSERT INTO slice_block(track, n, first_ns, last_ns, columns, data) SELECT track, 65536, first_ns, "
+               "last_ns, columns, x'00' "
                "FROM slice_block;";
-    EXPECT_THAT(complaintAfter(sql), testing::AnyOf(HasSubstr("GB of memory, this machine has"), HasSubstr("disagrees with its row")));
+    EXPECT_THAT(complaintAfter(sql),
+                testing::AnyOf(HasSubstr("GB of memory, this machine has"), HasSubstr("disagrees with its row")));
 }
 
 TEST_F(HostileFile, HasTextThatIsNotUtf8)
@@ -220,7 +236,8 @@ TEST_F(HostileFile, IsCorruptedAtRandom)
         }
         if (round % 10 == 0) {
             try {
-                (void)TraceQuery(m_path).run("SELECT name, layer, phase, bytes, correlation FROM slice WHERE start_ns > 5000");
+                (void)TraceQuery(m_path).run(
+                    "SELECT name, layer, phase, bytes, correlation FROM slice WHERE start_ns > 5000");
             } catch (const Error&) {
             }
         }

@@ -22,8 +22,16 @@ using test::toText;
 Trace traceWithEveryTable()
 {
     test::TraceBuilder builder;
-    builder.device({.name = "H100 \u2603", .kind = "gpu", .arch = "sm_90", .units = 132, .peakFp8 = 1.979e15, .peak16 = 0.989e15,
-                    .peak32 = 67e12, .peakBandwidth = 3.35e12, .memoryBytes = UINT64_MAX, .hasFp8 = true});
+    builder.device({.name = "H100 \u2603",
+                    .kind = "gpu",
+                    .arch = "sm_90",
+                    .units = 132,
+                    .peakFp8 = 1.979e15,
+                    .peak16 = 0.989e15,
+                    .peak32 = 67e12,
+                    .peakBandwidth = 3.35e12,
+                    .memoryBytes = UINT64_MAX,
+                    .hasFp8 = true});
     RoleSet fused;
     fused.insert(Role::BiasGrad);
     fused.insert(Role::Other);
@@ -31,9 +39,22 @@ Trace traceWithEveryTable()
         .layer("layer0", 512, 1024, "bf16", "512 x 10 is not a multiple of 16")
         .track("stream 7")
         .slice(-5, 10, "before the trace's start", Role::CastTranspose, Precision::Fp8)
-        .opSlice(5, 0, {.layer = LayerId(0), .name = "layer0.fwd.gemm", .phase = Phase::Dgrad, .role = Role::Gemm, .fused = fused,
-                        .m = INT64_MAX, .n = 2, .k = 3, .aType = "e4m3", .bType = "e5m2", .dType = "bf16", .recipe = "mxfp8",
-                        .epilogue = "relu_bias", .flops = 1e300, .bytes = UINT64_MAX})
+        .opSlice(5, 0,
+                 {.layer = LayerId(0),
+                  .name = "layer0.fwd.gemm",
+                  .phase = Phase::Dgrad,
+                  .role = Role::Gemm,
+                  .fused = fused,
+                  .m = INT64_MAX,
+                  .n = 2,
+                  .k = 3,
+                  .aType = "e4m3",
+                  .bType = "e5m2",
+                  .dType = "bf16",
+                  .recipe = "mxfp8",
+                  .epilogue = "relu_bias",
+                  .flops = 1e300,
+                  .bytes = UINT64_MAX})
         .slice(5, 7, "overlaps", Role::Comm)
         .slice(6, 7, "overlaps", Role::Comm)
         .track("power", TrackKind::Counter)
@@ -41,8 +62,17 @@ Trace traceWithEveryTable()
         .sample(4, std::numeric_limits<double>::quiet_NaN())
         .step(0, -5, 10, std::numeric_limits<double>::quiet_NaN(), true)
         .step(1, 5, 10, 0.25)
-        .stat({.step = 1, .layer = LayerId(0), .tensor = "layer0.x", .format = "e4m3", .amax = 448.5, .scale = 0.5, .count = UINT64_MAX,
-               .saturated = 1, .underflowed = 2, .zeros = 3, .sqnrDb = std::nan("")})
+        .stat({.step = 1,
+               .layer = LayerId(0),
+               .tensor = "layer0.x",
+               .format = "e4m3",
+               .amax = 448.5,
+               .scale = 0.5,
+               .count = UINT64_MAX,
+               .saturated = 1,
+               .underflowed = 2,
+               .zeros = 3,
+               .sqnrDb = std::nan("")})
         .diagnostic("dropped_records", Severity::DataLoss, 17, "the queue was full");
     Trace trace = builder.build();
     trace.meta["host"] = "node 'a'";
@@ -112,12 +142,12 @@ TEST(LoadProgressTest, TellsStagesInOrderAndEndsWithAllSlices)
     std::vector<std::string> stages;
     std::uint64_t done = 0;
     (void)loadTrace(folder / "a.fp8trace", {.onProgress = [&](const LoadProgress& p) {
-        if (stages.empty() || stages.back() != p.stage)
-            stages.push_back(p.stage);
-        EXPECT_LE(p.done, p.total);
-        if (p.stage == "slices")
-            done = p.done;
-    }});
+                        if (stages.empty() || stages.back() != p.stage)
+                            stages.push_back(p.stage);
+                        EXPECT_LE(p.done, p.total);
+                        if (p.stage == "slices")
+                            done = p.done;
+                    }});
     EXPECT_EQ(stages, (std::vector<std::string>{"tables", "slices", "lanes"}));
     EXPECT_EQ(done, trace.sliceCount());
 }

@@ -48,7 +48,10 @@ std::vector<SliceRecord> roundTrip(const std::vector<SliceRecord>& slices)
     return decode(block.data, rowOf(block, slices.size())).slices;
 }
 
-SliceRecord slice(std::int64_t start, std::int64_t dur, std::uint32_t name = 0) { return {start, dur, NameId(name), {}, 0, {}, 0}; }
+SliceRecord slice(std::int64_t start, std::int64_t dur, std::uint32_t name = 0)
+{
+    return {start, dur, NameId(name), {}, 0, {}, 0};
+}
 
 TEST(SliceBlock, OneSliceComesBack)
 {
@@ -58,9 +61,10 @@ TEST(SliceBlock, OneSliceComesBack)
 
 TEST(SliceBlock, TheExtremesComeBack)
 {
-    const std::vector<SliceRecord> slices{{-kMaxTimeNs, kMaxTimeNs - 1, NameId(0), OpId(), UINT64_MAX, LaunchShapeId(), UINT64_MAX},
-                                          {-1, 0, NameId(999), OpId(999), 0, LaunchShapeId(999), 0},
-                                          {kMaxTimeNs - 1, kMaxTimeNs - 1, NameId(1), OpId(0), 1, LaunchShapeId(0), 1}};
+    const std::vector<SliceRecord> slices{
+        {-kMaxTimeNs, kMaxTimeNs - 1, NameId(0), OpId(), UINT64_MAX, LaunchShapeId(), UINT64_MAX},
+        {-1, 0, NameId(999), OpId(999), 0, LaunchShapeId(999), 0},
+        {kMaxTimeNs - 1, kMaxTimeNs - 1, NameId(1), OpId(0), 1, LaunchShapeId(0), 1}};
     EXPECT_EQ(roundTrip(slices), slices);
 }
 
@@ -191,9 +195,10 @@ TEST_F(BadSliceBlock, NoBitFlipGivesOtherSlices)
             flipped[i] ^= std::byte{1} << b;
             try {
                 const std::vector<SliceRecord> slices = decode(flipped, m_row).slices;
-                const bool constantChanged = slices[0].op != m_slices[0].op || slices[0].launchShape != m_slices[0].launchShape ||
-                                             slices[0].name != m_slices[0].name || slices[0].durNs != m_slices[0].durNs ||
-                                             slices[0].correlation != m_slices[0].correlation;
+                const bool constantChanged =
+                    slices[0].op != m_slices[0].op || slices[0].launchShape != m_slices[0].launchShape ||
+                    slices[0].name != m_slices[0].name || slices[0].durNs != m_slices[0].durNs ||
+                    slices[0].correlation != m_slices[0].correlation;
                 EXPECT_TRUE(slices == m_slices || constantChanged) << "byte " << i << " bit " << b;
             } catch (const BadBlock&) {
             }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The format's documentation against the format: every table, view and column is described, and nothing else is.
 #include "collector/trace/schema.h"
-#include "collector/trace/slice_vtab.h"
 #include "collector/trace/trace_query.h"
 #include "collector/trace/trace_writer.h"
 #include "tests/support/temporary_folder.h"
@@ -50,17 +49,15 @@ Columns columnsOfAFile()
     return columns;
 }
 
-TEST(TraceFormat, EveryColumnIsDocumentedInOrder)
-{
-    EXPECT_EQ(documentedColumns(), columnsOfAFile());
-}
+TEST(TraceFormat, EveryColumnIsDocumentedInOrder) { EXPECT_EQ(documentedColumns(), columnsOfAFile()); }
 
 TEST(TraceFormat, TheDocumentedNumbersAreTheRealOnes)
 {
     std::ifstream help(FP8SCOPE_SOURCE_FOLDER "/resources/help/trace-format.md");
     const std::string text{std::istreambuf_iterator<char>(help), {}};
     EXPECT_THAT(text, testing::HasSubstr(fmt::format("`application_id` {:#x}", kApplicationId)));
-    EXPECT_THAT(text, testing::HasSubstr(fmt::format("`user_version` is the format's version, now {})", kSchemaVersion)));
+    EXPECT_THAT(text,
+                testing::HasSubstr(fmt::format("`user_version` is the format's version, now {})", kSchemaVersion)));
 }
 
 }  // namespace

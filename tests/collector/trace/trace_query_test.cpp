@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQL on traces: the virtual table `slice` against the loaded columns, what queries may do, and the sqlite3 shell's extension.
+// SQL on traces: the virtual table `slice` against the loaded columns, what queries may do, and the sqlite3 shell's
+// extension.
 #include "collector/trace/trace_query.h"
 
 #include "collector/trace/error.h"
@@ -52,18 +53,20 @@ class SmallTrace : public testing::Test {
 protected:
     SmallTrace()
     {
-        Trace trace = test::TraceBuilder()
-                          .run("fp8")
-                          .layer("layer0", 512, 512, "fp8")
-                          .track("stream 7")
-                          .opSlice(-2, 12, {.layer = LayerId(0), .name = "layer0.fwd.gemm", .phase = Phase::Forward, .role = Role::Gemm},
-                                   Precision::Fp8)
-                          .slice(10, 5, "cast", Role::Cast, Precision::Bf16)
-                          .slice(30, 5, "cast", Role::Cast, Precision::Bf16)
-                          .track("main", TrackKind::CpuThread)
-                          .slice(-4, 3, "cudaLaunchKernel")
-                          .step(0, 0, 40, 0.5)
-                          .build();
+        Trace trace =
+            test::TraceBuilder()
+                .run("fp8")
+                .layer("layer0", 512, 512, "fp8")
+                .track("stream 7")
+                .opSlice(-2, 12,
+                         {.layer = LayerId(0), .name = "layer0.fwd.gemm", .phase = Phase::Forward, .role = Role::Gemm},
+                         Precision::Fp8)
+                .slice(10, 5, "cast", Role::Cast, Precision::Bf16)
+                .slice(30, 5, "cast", Role::Cast, Precision::Bf16)
+                .track("main", TrackKind::CpuThread)
+                .slice(-4, 3, "cudaLaunchKernel")
+                .step(0, 0, 40, 0.5)
+                .build();
         trace.tracks[0].slices.correlation = {7, 0, 8};
         trace.tracks[0].slices.bytes = {0, 64, 0};
         saveTrace(trace, m_path);
@@ -116,11 +119,13 @@ TEST_F(SmallTrace, ConstraintsOfEveryKindGiveTheRightRows)
 TEST_F(SmallTrace, OnlyReadingIsAllowed)
 {
     const std::string mayOnlyRead = m_path.string() + ": a query may only read the trace; ask with SELECT";
-    for (const char* sql : {"DELETE FROM step", "UPDATE run SET mode = 'x'", "DROP TABLE step", "CREATE TABLE t(a)", "VACUUM",
-                            "CREATE TEMP TABLE t AS SELECT 1", "ATTACH '/tmp/other' AS other", "PRAGMA user_version = 3; ",
-                            "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = ON", "SELECT load_extension('x')", "BEGIN",
-                            "INSERT INTO slice(id) VALUES(1)"})
-        EXPECT_THAT(errorOf(sql), testing::AnyOf(mayOnlyRead, HasSubstr("may not be modified"), HasSubstr("not authorized"))) << sql;
+    for (const char* sql : {"DELETE FROM step", "UPDATE run SET mode = 'x'", "DROP TABLE step", "CREATE TABLE t(a)",
+                            "VACUUM", "CREATE TEMP TABLE t AS SELECT 1", "ATTACH '/tmp/other' AS other",
+                            "PRAGMA user_version = 3; ", "PRAGMA journal_mode = DELETE", "PRAGMA writable_schema = ON",
+                            "SELECT load_extension('x')", "BEGIN", "INSERT INTO slice(id) VALUES(1)"})
+        EXPECT_THAT(errorOf(sql),
+                    testing::AnyOf(mayOnlyRead, HasSubstr("may not be modified"), HasSubstr("not authorized")))
+            << sql;
     EXPECT_EQ(ask("SELECT count(*) FROM step"), "1\n");
     EXPECT_THAT(ask("PRAGMA table_info(step)"), HasSubstr("1|run|INTEGER|1"));
 }
@@ -152,7 +157,8 @@ TEST_F(SmallTrace, ARowLimitCutsAndSaysSo)
 TEST_F(SmallTrace, AnEndlessQueryCanBeStopped)
 {
     TraceQuery query(m_path);
-    const std::string endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    const std::string endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     std::stop_source stop;
     stop.request_stop();
     EXPECT_THROW((void)query.run(endless, {.stop = stop.get_token()}), QueryCancelled);
@@ -196,7 +202,8 @@ TEST(TraceQueryTest, AggregatesAgreeWithTheLoadedColumns)
     }
     ASSERT_GT(flops, 10);
     EXPECT_EQ(toText(TraceQuery(path).run(fmt::format(
-                  "SELECT count(*), sum(dur_ns), sum(phase = 'dgrad') FROM slice WHERE end_ns > {} AND start_ns < {}", from, to))),
+                  "SELECT count(*), sum(dur_ns), sum(phase = 'dgrad') FROM slice WHERE end_ns > {} AND start_ns < {}",
+                  from, to))),
               fmt::format("{}|{}|{}\n", count, duration, flops));
     EXPECT_EQ(toText(TraceQuery(path).run("SELECT count(*) FROM slice")), fmt::format("{}\n", trace.sliceCount()));
 }
@@ -234,10 +241,11 @@ TEST_F(SmallTrace, TheSqliteShellReadsSlicesWithTheExtension)
     if (outputOf("command -v sqlite3").empty())
         GTEST_SKIP() << "the sqlite3 shell is not installed";
     const std::string load = fmt::format("-cmd '.load {}'", FP8SCOPE_SLICE_EXTENSION);
-    EXPECT_EQ(outputOf(fmt::format("sqlite3 -readonly {} {} 'SELECT start_ns, family FROM slice WHERE track = 0' 2>&1", load,
-                                   m_path.string())),
+    EXPECT_EQ(outputOf(fmt::format("sqlite3 -readonly {} {} 'SELECT start_ns, family FROM slice WHERE track = 0' 2>&1",
+                                   load, m_path.string())),
               "-2|GEMM fp8\n10|Quantization\n30|Quantization\n");
-    EXPECT_EQ(outputOf(fmt::format("sqlite3 -readonly {} {} 'SELECT family, slices FROM family_time' 2>&1", load, m_path.string())),
+    EXPECT_EQ(outputOf(fmt::format("sqlite3 -readonly {} {} 'SELECT family, slices FROM family_time' 2>&1", load,
+                                   m_path.string())),
               "GEMM fp8|1\nQuantization|2\n");
     EXPECT_EQ(outputOf(fmt::format("sqlite3 -readonly {} 'SELECT mode FROM run' 2>&1", m_path.string())), "fp8\n")
         << "the other tables need no extension";

@@ -72,8 +72,9 @@ TEST(TraceWriterTest, AnExistingFileIsRefusedUnlessItMayBeReplaced)
 TEST(TraceWriterTest, AFolderThatIsNotThereIsNamed)
 {
     const TemporaryFolder folder;
-    EXPECT_THAT(errorOf([&] { TraceWriter writer(folder / "no/such/a.fp8trace"); }),
-                HasSubstr("a.fp8trace: the trace cannot be written (No such file or directory); choose a folder that exists"));
+    EXPECT_THAT(
+        errorOf([&] { TraceWriter writer(folder / "no/such/a.fp8trace"); }),
+        HasSubstr("a.fp8trace: the trace cannot be written (No such file or directory); choose a folder that exists"));
     EXPECT_THAT(errorOf([&] { TraceWriter writer(folder.path(), kReplace); }), HasSubstr("this is not a file"));
 }
 
@@ -85,7 +86,8 @@ TEST(TraceWriterTest, ASecondWriterIsRefusedInThisProcess)
     const TrackId queue = addQueue(first);
     for (const auto ifExists : {TraceWriter::IfExists::Refuse, kReplace})
         EXPECT_EQ(errorOf([&] { TraceWriter second(path, ifExists); }),
-                  path.string() + ": another program is writing this trace; wait for it to end, or choose another name");
+                  path.string() +
+                      ": another program is writing this trace; wait for it to end, or choose another name");
     first.addSlices(queue, slicesFrom(0, 3));
     first.close();
     EXPECT_EQ(loadTrace(path).sliceCount(), 3U) << "the first writer was not disturbed";
@@ -223,9 +225,8 @@ TEST(TraceWriterTest, ImpossibleTimesAreCountedNotThrown)
     const auto path = folder / "a.fp8trace";
     TraceWriter writer(path);
     const TrackId queue = addQueue(writer);
-    const std::vector<SliceRecord> slices{{10, -3, NameId(0), {}, 0, {}, 0},
-                                          {INT64_MAX, 1, NameId(0), {}, 0, {}, 0},
-                                          {20, 5, NameId(0), {}, 0, {}, 0}};
+    const std::vector<SliceRecord> slices{
+        {10, -3, NameId(0), {}, 0, {}, 0}, {INT64_MAX, 1, NameId(0), {}, 0, {}, 0}, {20, 5, NameId(0), {}, 0, {}, 0}};
     writer.addSlices(queue, slices);
     writer.close();
     const Trace trace = loadTrace(path);
@@ -326,14 +327,16 @@ TEST(TraceWriterTest, AFullDiskIsAnErrorAndWhatWasFlushedStays)
             std::uint64_t state = 1;
             for (int i = 0; i < 200'000; ++i) {
                 state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-                noise.push_back({10'000 + static_cast<std::int64_t>(state >> 8), 1, NameId(0), {}, state, {}, state >> 1});
+                noise.push_back(
+                    {10'000 + static_cast<std::int64_t>(state >> 8), 1, NameId(0), {}, state, {}, state >> 1});
             }
             writer.addSlices(queue, noise);
             writer.flush();
         });
         if (first.find("free some space") == std::string::npos)
             std::fprintf(stderr, "%s\n", first.c_str());
-        const bool named = first.find("a.fp8trace") != std::string::npos && first.find("free some space") != std::string::npos;
+        const bool named =
+            first.find("a.fp8trace") != std::string::npos && first.find("free some space") != std::string::npos;
         const std::string again = errorOf([&] { writer.flush(); });
         const std::string closed = errorOf([&] { writer.close(); });
         ::_exit(named && again == first && closed == first ? 42 : 43);
