@@ -85,7 +85,7 @@ TEST_F(SessionTest, EveryModeRunsIntoOneTrace)
     ASSERT_EQ(trace.runs.size(), 3U);
     EXPECT_EQ(trace.sliceCount(), outcome.slices);
     EXPECT_EQ(trace.devices.size(), 1U);
-    for (const Run& run : trace.runs) {
+    for (const auto& run : trace.runs) {
         EXPECT_TRUE(run.complete) << run.note;
         EXPECT_EQ(plan::toToml(plan::parseConfig(run.configToml, "trace")), run.configToml);
         EXPECT_THAT(run.planText, HasSubstr("layer0"));
@@ -192,7 +192,8 @@ TEST_F(SessionTest, ASignalToTheEngineAloneIsACancel)
 TEST_F(SessionTest, AModeThatFailsByItselfDoesNotKeepTheNextFromRunning)
 {
     RunRequest request = smallRun({"bf16", "fp8"});
-    request.config.optimizer = {.kind = plan::OptimizerKind::Sgd, .learningRate = 1e30};
+    request.config.optimizer = {.kind = plan::OptimizerKind::Sgd, .learningRate = 1000};
+    request.config.steps = 500;  // it diverges within a few; the rest would be nothing but NaN
     const RunOutcome outcome = run(request);
     EXPECT_FALSE(outcome.complete);
     EXPECT_THAT(outcome.message, HasSubstr("the bf16 run failed after step"));
@@ -293,8 +294,7 @@ TEST_F(SessionTest, AKilledSessionTakesItsEngineAlong)
     const int status = statusOf(enginePid);  // would wait for ever if the engine went on
     EXPECT_TRUE(WIFEXITED(status));
     ::prctl(PR_SET_CHILD_SUBREAPER, 0);
-    EXPECT_GE(loadTrace(m_file).steps.size(), 0U);
-    EXPECT_FALSE(loadTrace(m_file).complete);
+    EXPECT_FALSE(loadTrace(m_file).complete) << "and what was flushed can be read";
 }
 
 TEST_F(SessionTest, AnEngineWhoseRecorderDiesTrainsToTheEnd)
