@@ -135,8 +135,11 @@ TrainingRun::Next TrainingRun::judge(const std::string& mode, const ExitStatus& 
     }
     if (status.signal != 0)
         return end(fmt::format("killed by signal {}", status.signal));
-    addMessage(fmt::format("the {} run failed {}: {}; {}", mode, after, engineComplaint(outputOf(mode)),
-                           whatIsKept("its", steps)));
+    if (m_outcome.message.empty())
+        addMessage(fmt::format("the {} run failed {}: {}; {}", mode, after, engineComplaint(outputOf(mode)),
+                               whatIsKept("its", steps)));
+    else
+        addMessage(fmt::format("the {} run failed too", mode));  // its own reason stands in the run's note
     return run != nullptr ? Next::Mode : Next::End;  // an engine that did not even begin will not for another mode
 }
 

@@ -13,6 +13,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <thread>
 
@@ -197,10 +198,10 @@ TEST_F(SessionTest, AModeThatFailsByItselfDoesNotKeepTheNextFromRunning)
     const RunOutcome outcome = run(request);
     EXPECT_FALSE(outcome.complete);
     EXPECT_THAT(outcome.message, HasSubstr("the bf16 run failed after step"));
-    EXPECT_THAT(outcome.message, HasSubstr("the fp8 run failed after step"));
+    EXPECT_THAT(outcome.message, HasSubstr("the fp8 run failed too"));
     const Trace trace = loadTrace(m_file);
     ASSERT_EQ(trace.runs.size(), 2U);
-    EXPECT_THAT(trace.runs[0].note, HasSubstr("failed after step"));
+    EXPECT_THAT(trace.runs[1].note, HasSubstr("failed after step"));
     ASSERT_EQ(trace.diagnostics.size(), 2U);
     EXPECT_EQ(trace.diagnostics[0].severity, Severity::Error);
 }
@@ -278,6 +279,9 @@ TEST_F(SessionTest, AKilledSessionTakesItsEngineAlong)
     request.config.steps = kEndless;
     const std::filesystem::path engine = m_directory / "engine";
     const pid_t session = forked([&] {
+        ::unsetenv("XDG_RUNTIME_DIR");
+        ::setenv("TMPDIR", m_directory.path().c_str(),
+                 1);  // what a killed session leaves is removed with the test's files
         (void)runTraining(request, kProgram,
                           [&](const RunProgress& p) {
                               if (p.step == 2)
