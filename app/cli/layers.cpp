@@ -2,31 +2,13 @@
 // `fp8scope layers`: what each layer costs in each run, by what the time is for.
 #include "app/cli/command.h"
 
-#include "app/analysis/overview.h"
+#include "app/analysis/layers.h"
 #include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
 namespace fp8scope::cli {
 namespace {
-
-/// A layer's exposed time under the headings of the table; the parts add up to the total.
-struct LayerParts {
-    std::int64_t gemm = 0, quantization = 0, bias = 0, activation = 0, optimizer = 0, other = 0, total = 0;
-};
-
-LayerParts partsOf(const analysis::LayerTime& layer)
-{
-    LayerParts parts;
-    parts.gemm = layer.family(Family::GemmFp8) + layer.family(Family::Gemm16) + layer.family(Family::GemmOther);
-    parts.quantization = layer.family(Family::Quantization);
-    parts.bias = layer.family(Family::Bias);
-    parts.activation = layer.family(Family::ActivationNorm);
-    parts.optimizer = layer.family(Family::Optimizer);
-    parts.total = layer.total();
-    parts.other = parts.total - parts.gemm - parts.quantization - parts.bias - parts.activation - parts.optimizer;
-    return parts;
-}
 
 Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::string& unit)
 {
@@ -36,7 +18,7 @@ Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::str
                      {"bias", "bias_ns"},             {"activ.", "activation_ns"}, {"optim.", "optimizer_ns"},
                      {"other", "other_ns"},           {"total", "total_ns"}};
     for (const analysis::LayerTime& time : run.layers) {
-        const LayerParts parts = partsOf(time);
+        const analysis::LayerCost cost = analysis::layerCost(run, time);
         std::vector<Cell> row;
         if (time.layer.valid()) {
             const Layer& layer = trace.layer(time.layer);
@@ -47,8 +29,8 @@ Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::str
         } else {
             row = {textCell("(no layer, idle)"), {"", Json()}, {"", Json()}, textCell("")};
         }
-        for (const std::int64_t ns : {parts.gemm, parts.quantization, parts.bias, parts.activation, parts.optimizer,
-                                      parts.other, parts.total})
+        for (const std::int64_t ns : {cost.gemmNs, cost.quantizationNs, cost.biasNs, cost.activationNs, cost.optimizerNs,
+                                      cost.otherNs, cost.totalNs()})
             row.push_back(timeCell(ns, unit));
         table.rows.push_back(std::move(row));
     }
@@ -61,7 +43,7 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
     for (const analysis::Breakdown& run : runs) {
         Json layers = Json::array();
         for (const analysis::LayerTime& time : run.layers) {
-            const LayerParts parts = partsOf(time);
+            const analysis::LayerCost cost = analysis::layerCost(run, time);
             Json item{{"layer", Json()}};
             if (time.layer.valid()) {
                 const Layer& layer = trace.layer(time.layer);
@@ -71,13 +53,13 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
                         {"precision", layer.precision},
                         {"reason", layer.reason}};
             }
-            item.update(Json{{"gemm_ns", parts.gemm},
-                             {"quantization_ns", parts.quantization},
-                             {"bias_ns", parts.bias},
-                             {"activation_ns", parts.activation},
-                             {"optimizer_ns", parts.optimizer},
-                             {"other_ns", parts.other},
-                             {"total_ns", parts.total}});
+            item.update(Json{{"gemm_ns", cost.gemmNs},
+                             {"quantization_ns", cost.quantizationNs},
+                             {"bias_ns", cost.biasNs},
+                             {"activation_ns", cost.activationNs},
+                             {"optimizer_ns", cost.optimizerNs},
+                             {"other_ns", cost.otherNs},
+                             {"total_ns", cost.totalNs()}});
             Json phases;
             for (int p = 0; p < kPhaseCount; ++p)
                 phases[std::string(toString(static_cast<Phase>(p)))] = time.phase(static_cast<Phase>(p));

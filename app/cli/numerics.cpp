@@ -29,10 +29,10 @@ Table worstTable(const std::vector<analysis::TensorNumerics>& tensors)
 {
     Table table;
     table.columns = {{"tensor", "tensor", false, true}, {"format", "format", false}, {"steps", "steps"},
-                     {"amax", "last_amax"},             {"scale", "last_scale"},     {"saturated", "saturated_share"},
+                     {"amax", "largest_amax"},          {"scale", "last_scale"},     {"saturated", "saturated_share"},
                      {"underflow", "underflow_share"},  {"zeros", "zero_share"}};
     for (const analysis::TensorNumerics& t : tensors) {
-        table.rows.push_back({textCell(t.tensor), textCell(t.format), countCell(t.steps), numberCell(t.lastAmax),
+        table.rows.push_back({textCell(t.tensor), textCell(t.format), countCell(t.steps), numberCell(t.amaxMax),
                               numberCell(t.lastScale), shareCell(t.saturatedShare), shareCell(t.underflowShare),
                               shareCell(t.zeroShare)});
     }
@@ -55,12 +55,13 @@ Table stepTable(const Trace& trace, RunId run, const analysis::StepLimit& limit)
     return table;
 }
 
-std::string lossNote(const std::vector<Step>& steps)
+std::string lossNote(const Trace& trace, RunId run)
 {
-    if (steps.empty())
-        return "no finished step";
-    return fmt::format("loss {:.5g} at step {}, {:.5g} at step {}", steps.front().loss, steps.front().index,
-                       steps.back().loss, steps.back().index);
+    const std::vector<analysis::LossPoint> curve = analysis::lossCurve(trace, run);
+    if (curve.empty())
+        return "no loss recorded";
+    return fmt::format("loss {:.5g} at step {}, {:.5g} at step {}", curve.front().loss, curve.front().step,
+                       curve.back().loss, curve.back().step);
 }
 
 Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
@@ -68,18 +69,20 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
     Json document{{"schema_version", kJsonSchema}, {"runs", Json::array()}};
     for (const analysis::Breakdown& run : runs) {
         Json losses = Json::array();
-        for (const Step& step : analysis::stepsOf(trace, run.run))
-            losses.push_back({{"step", step.index}, {"loss", finite(step.loss)}});
+        for (const analysis::LossPoint& point : analysis::lossCurve(trace, run.run))
+            losses.push_back({{"step", point.step}, {"loss", finite(point.loss)}});
         Json tensors = Json::array();
-        for (const analysis::TensorNumerics& t : analysis::worstTensors(trace, run.run)) {
+        for (const analysis::TensorNumerics& t : analysis::tensorNumerics(trace, run.run)) {
             tensors.push_back({{"tensor", t.tensor},
                                {"format", t.format},
                                {"steps", t.steps},
-                               {"last_amax", finite(t.lastAmax)},
+                               {"smallest_amax", finite(t.amaxMin)},
+                               {"largest_amax", finite(t.amaxMax)},
                                {"last_scale", finite(t.lastScale)},
                                {"saturated_share", t.saturatedShare},
                                {"underflow_share", t.underflowShare},
-                               {"zero_share", t.zeroShare}});
+                               {"zero_share", t.zeroShare},
+                               {"worst_step", t.worstStep}});
         }
         Json stats = Json::array();
         for (const TensorStat& s : trace.tensorStats) {
@@ -114,7 +117,7 @@ void addNumericsCommand(CLI::App& app, Program&)
         bool first = true;
         for (const analysis::Breakdown& run : runs) {
             Table table = options->perStep ? stepTable(trace, run.run, options->steps)
-                                           : worstTable(analysis::worstTensors(trace, run.run));
+                                           : worstTable(analysis::tensorNumerics(trace, run.run));
             if (options->format == Format::Csv) {
                 table.columns.insert(table.columns.begin(), {"run", "run", false});
                 for (auto& row : table.rows)
@@ -123,7 +126,7 @@ void addNumericsCommand(CLI::App& app, Program&)
                 print(first ? csv : csv.substr(csv.find('\n') + 1));
             } else {
                 table.headline = fmt::format("{}: {}, numerics of the fp8 tensors; {}", options->file.filename().string(),
-                                             run.mode, lossNote(analysis::stepsOf(trace, run.run)));
+                                             run.mode, lossNote(trace, run.run));
                 if (table.rows.empty())
                     print((first ? "" : "\n") + wrap(table.headline + "; this run quantizes nothing"));
                 else
