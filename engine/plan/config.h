@@ -73,7 +73,8 @@ struct ModeSettings {
 /// Reads TOML. `source` names the file (or option) in errors. A wrong key, type or range throws Error with file, line, key and
 /// the nearest valid key. Checks everything that does not need the plan.
 [[nodiscard]] MlpConfig parseConfig(std::string_view toml, std::string_view source);
-/// Sets one key as an option does: applySetting(c, "optimizer.learning_rate", "0.01", "--set"). Same errors as parseConfig.
+/// Sets one key as an option does: applySetting(c, "optimizer.learning_rate", "0.01", "--set"). Same errors as parseConfig,
+/// but for rules between keys, which settingsFor and buildPlan check once all are set. Lists may be typed "784,512,10".
 void applySetting(MlpConfig&, std::string_view key, std::string_view value, std::string_view source);
 /// The complete configuration as TOML, every default written out; parseConfig gives the same config back.
 [[nodiscard]] std::string toToml(const MlpConfig&);

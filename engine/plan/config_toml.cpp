@@ -142,6 +142,12 @@ void setFromNode(MlpConfig& config, const KeyBinding& binding, const toml::node&
         throw Error(fmt::format("key '{}' {}", binding.doc.key, *broken), where, "");
 }
 
+std::string_view trimmed(std::string_view text)
+{
+    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
+    return text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 /// A value as typed after `--set key=`: TOML, or bare text, or a list without its brackets and quotes.
 std::string asToml(std::string_view value, ValueType type)
 {
@@ -156,7 +162,7 @@ std::string asToml(std::string_view value, ValueType type)
     std::string items;
     for (std::size_t begin = 0; begin <= value.size();) {
         const std::size_t end = std::min(value.find(',', begin), value.size());
-        const std::string_view item = value.substr(begin, end - begin);
+        const std::string_view item = trimmed(value.substr(begin, end - begin));
         items += (type == ValueType::TextList ? quoteBare(item) : std::string(item)) + ", ";
         begin = end + 1;
     }

@@ -235,7 +235,7 @@ TEST(ConfigTest, SettingsTakeValuesAsPeopleTypeThem)
 {
     MlpConfig config;
     applySetting(config, "widths", "784,512,10", "--set");
-    applySetting(config, "modes", "bf16,fp8", "--set");
+    applySetting(config, "modes", "bf16, fp8", "--set");
     applySetting(config, "activation", "gelu", "--set");
     applySetting(config, "optimizer.learning_rate", "1e-2", "--set");
     applySetting(config, "fusion.cast_chain", "true", "--set");
@@ -260,6 +260,7 @@ TEST(ConfigTest, SettingsAreRefusedInTheSameWords)
     EXPECT_EQ(settingRefusal("batch", "many"), "--set: key 'batch' must be an integer, is 'many'");
     EXPECT_EQ(settingRefusal("batch", "-4"), "--set: key 'batch' must be from 1 to 1048576, is -4");
     EXPECT_EQ(settingRefusal("batch", "4\nsteps = 5"), "--set: key 'batch' must be one value, is '4\nsteps = 5'");
+    EXPECT_EQ(settingRefusal("modes", "bf16,"), "--set: key 'modes' must name modes of bf16, fp8, fp8-fused, has ''");
     EXPECT_EQ(settingRefusal("bias", "yes"), "--set: key 'bias' must be true or false, is 'yes'");
 }
 
