@@ -10,7 +10,7 @@ namespace
 {
 
 constexpr int kHatchPeriod = 7;
-constexpr int kPatternPeriod = 4;
+constexpr int kPatternPeriod = 4;  ///< a power of two
 constexpr int kLeastHeight = 3;
 
 QRgb mix(const QColor& a, const QColor& b, double shareOfB)
@@ -83,49 +83,62 @@ void LaneRaster::draw(const LanePicture& picture, const LaneSlices& lane, const 
                                    : (faded ? m_colors.faded[family] : m_colors.fill[family]);
         fill(extent.left, extent.right, top, height, color);
     }
+    std::uint16_t paintMeant = 0;
+    ColumnPaint paint = columnPaint(paintMeant, emphasis.active, neutral);
     for (std::size_t x = 0; x < picture.columns.size(); ++x) {
-        if (picture.columns[x].count > 0 || picture.columns[x].busyNs != PixelColumn{}.busyNs)
-            drawColumn(static_cast<int>(x), picture.columns[x],
-                       emphasis.active ? emphasis.columns[x] : std::uint16_t{0}, emphasis.active, nsPerPx, top, height,
-                       neutral);
+        const PixelColumn& column = picture.columns[x];
+        if (column.count == 0 && column.busyNs == PixelColumn{}.busyNs)
+            continue;
+        // Neighbouring columns mostly mean the same families, so the colours are seldom mixed anew.
+        if (emphasis.active && emphasis.columns[x] != paintMeant) {
+            paintMeant = emphasis.columns[x];
+            paint = columnPaint(paintMeant, true, neutral);
+        }
+        drawColumn(static_cast<int>(x), column, paint, height / nsPerPx, top, height);
     }
 }
 
-void LaneRaster::drawColumn(int x, const PixelColumn& column, std::uint16_t meant, bool emphasized, double nsPerPx,
-                            int top, int height, bool neutral)
+LaneRaster::ColumnPaint LaneRaster::columnPaint(std::uint16_t meant, bool emphasized, bool neutral) const
 {
-    const auto color = [&](std::size_t family) {
+    ColumnPaint paint;
+    for (std::size_t family = 0; family < paint.plain.size(); ++family) {
         const bool faded = emphasized && (meant >> family & 1U) == 0;
-        if (neutral)
-            return faded ? m_colors.fadedNeutral : m_colors.neutral;
-        return faded ? m_colors.faded[family] : m_colors.fill[family];
-    };
-    const auto paint = [&](int from, int to, QRgb pixel) {
-        const QRgb dotted = shade(pixel, m_colors.background);
-        for (int y = std::max(from, 0); y < std::min(to, m_canvas.height()); ++y) {
-            line(y)[x] = (x + y) % kPatternPeriod == 0 ? dotted : pixel;
-        }
-    };
-    float sum = 0;
-    for (const float busy : column.busyNs)
-        sum += busy;
-    if (sum <= 0) {
-        if (column.family < kSliceFamilies)
-            paint(top + height - kLeastHeight, top + height, color(column.family));
-        return;
+        paint.plain[family] = neutral ? (faded ? m_colors.fadedNeutral : m_colors.neutral)
+                                      : (faded ? m_colors.faded[family] : m_colors.fill[family]);
+        paint.dotted[family] = shade(paint.plain[family], m_colors.background);
     }
-    const double share = std::min(1.0, static_cast<double>(sum) / nsPerPx);
-    const double scale = std::max(share * height, static_cast<double>(kLeastHeight)) / static_cast<double>(sum);
-    double used = 0;
-    int bottom = top + height;
+    return paint;
+}
+
+void LaneRaster::drawPart(int x, int from, int to, QRgb plain, QRgb dotted)
+{
+    from = std::max(from, 0);
+    to = std::min(to, m_canvas.height());
+    QRgb* pixel = line(from) + x;
+    for (int y = from; y < to; ++y, pixel += m_stride)
+        *pixel = ((x + y) & (kPatternPeriod - 1)) == 0 ? dotted : plain;
+}
+
+void LaneRaster::drawColumn(int x, const PixelColumn& column, const ColumnPaint& paint, double heightPerNs, int top,
+                            int height)
+{
+    const int foot = top + height;
+    int bottom = foot;
+    double used = 0.5;  // rounds
+    std::size_t largest = column.family;
     for (std::size_t family = 0; family < kSliceFamilies; ++family) {
-        if (column.busyNs[family] <= 0)
+        const auto busyNs = static_cast<double>(column.busyNs[family]);
+        if (busyNs <= 0)
             continue;
-        used += static_cast<double>(column.busyNs[family]);
-        const int upper = top + height - static_cast<int>(std::lround(used * scale));
-        paint(upper, bottom, color(family));
+        if (largest >= kSliceFamilies || column.busyNs[family] > column.busyNs[largest])
+            largest = family;
+        used += busyNs * heightPerNs;
+        const int upper = foot - std::min(static_cast<int>(used), height);
+        drawPart(x, upper, bottom, paint.plain[family], paint.dotted[family]);
         bottom = upper;
     }
+    if (foot - bottom < kLeastHeight && largest < kSliceFamilies)
+        drawPart(x, foot - kLeastHeight, foot, paint.plain[largest], paint.dotted[largest]);
 }
 
 }  // namespace fp8scope::gui

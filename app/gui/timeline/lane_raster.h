@@ -56,9 +56,15 @@ public:
     [[nodiscard]] Extent visible(const Box& box) const;
 
 private:
+    /// The plain and the pattern's colour of each family in a merged column.
+    struct ColumnPaint {
+        std::array<QRgb, kFamilyCount> plain{}, dotted{};
+    };
+    [[nodiscard]] ColumnPaint columnPaint(std::uint16_t meant, bool emphasized, bool neutral) const;
     void fill(int left, int right, int top, int height, QRgb color);
-    void drawColumn(int x, const PixelColumn& column, std::uint16_t meant, bool emphasized, double nsPerPx, int top,
-                    int height, bool neutral);
+    void drawColumn(int x, const PixelColumn& column, const ColumnPaint& paint, double heightPerNs, int top,
+                    int height);
+    void drawPart(int x, int from, int to, QRgb plain, QRgb dotted);
 
     [[nodiscard]] QRgb* line(int y) const { return m_pixels + y * m_stride; }
 

@@ -9,10 +9,19 @@ namespace fp8scope::gui
 namespace
 {
 
-constexpr std::size_t kBaseSlices = 16;
-constexpr std::size_t kFanOut = 4;
+constexpr unsigned kBaseShift = 4;
+constexpr std::size_t kBaseSlices = 1U << kBaseShift;
+constexpr unsigned kFanOutShift = 2;
+constexpr std::size_t kFanOut = 1U << kFanOutShift;
 /// Without a pyramid, up to this many slices a lane are visited one by one.
 constexpr std::size_t kExactWithoutPyramid = 4096;
+
+/// The column of a point that is at most a few pixels left of the picture. std::floor is a call on the oldest x86-64.
+int pixelOf(double px)
+{
+    constexpr int kLeftmost = 8;
+    return static_cast<int>(px + kLeftmost) - kLeftmost;
+}
 
 /// Puts busy times and counts into columns; time is in pixels here.
 class ColumnSink
@@ -27,9 +36,17 @@ public:
 
     void addSlice(double left, double right, std::size_t family)
     {
-        share(left, right, [&](PixelColumn& column, double part) {
-            column.busyNs[family] += static_cast<float>((right - left) * m_nsPerPx * part);
-        });
+        const double busyNs = (right - left) * m_nsPerPx;
+        // Nearly every slice lies in one column, inside the picture; millions a second come through here.
+        if (const int x = static_cast<int>(left); left >= 0 && right < x + 1 && x < m_width) {
+            PixelColumn& column = m_columns[static_cast<std::size_t>(x)];
+            column.busyNs[family] += static_cast<float>(busyNs);
+            ++column.count;
+            column.family = static_cast<std::uint8_t>(family);
+            return;
+        }
+        share(left, right,
+              [&](PixelColumn& column, double part) { column.busyNs[family] += static_cast<float>(busyNs * part); });
         count(left, 1, family);
     }
 
@@ -37,8 +54,9 @@ public:
                    std::size_t family)
     {
         share(left, right, [&](PixelColumn& column, double part) {
+            const auto weight = static_cast<float>(part);
             for (std::size_t f = 0; f < kSliceFamilies; ++f)
-                column.busyNs[f] += busyNs[f] * static_cast<float>(part);
+                column.busyNs[f] += busyNs[f] * weight;
         });
         count(left, slices, family);
     }
@@ -53,8 +71,8 @@ private:
     template <typename Add>
     void share(double left, double right, Add add)
     {
-        const int first = static_cast<int>(std::floor(left));
-        const int last = static_cast<int>(std::floor(right));
+        const int first = pixelOf(left);
+        const int last = pixelOf(right);
         if (first == last) {
             if (PixelColumn* column = at(first))
                 add(*column, 1.0);
@@ -69,7 +87,7 @@ private:
 
     void count(double left, std::size_t slices, std::size_t family)
     {
-        const int x = std::clamp(static_cast<int>(std::floor(left)), 0, m_width - 1);
+        const int x = std::clamp(pixelOf(left), 0, m_width - 1);
         PixelColumn& column = m_columns[static_cast<std::size_t>(x)];
         column.count += static_cast<std::uint32_t>(slices);
         column.family = static_cast<std::uint8_t>(family);
@@ -122,7 +140,7 @@ Pyramid::Pyramid(const LaneSlices& lane, const std::stop_token& stop)
 
 void Pyramid::buildBase(const LaneSlices& lane, const std::stop_token& stop)
 {
-    Level level{.slicesPerBucket = kBaseSlices};
+    Level level{.shift = kBaseShift};
     const std::size_t buckets = (lane.size() + kBaseSlices - 1) / kBaseSlices;
     level.extents.resize(buckets);
     level.busyNs.resize(buckets);
@@ -152,13 +170,13 @@ void Pyramid::buildBase(const LaneSlices& lane, const std::stop_token& stop)
 void Pyramid::buildNext(const LaneSlices& lane)
 {
     const Level& below = m_levels.back();
-    Level level{.slicesPerBucket = below.slicesPerBucket * kFanOut};
+    Level level{.shift = below.shift + kFanOutShift};
     const std::size_t buckets = (below.extents.size() + kFanOut - 1) / kFanOut;
     level.extents.resize(buckets);
     level.busyNs.resize(buckets);
     level.counts.resize(buckets);
     for (std::size_t p = 0; p < lane.size() && below.counts.empty(); ++p)
-        ++level.counts[p / level.slicesPerBucket][lane.family(p)];
+        ++level.counts[level.bucketOf(p)][lane.family(p)];
     for (std::size_t b = 0; b < buckets; ++b) {
         const std::size_t end = std::min((b + 1) * kFanOut, below.extents.size());
         level.extents[b] = {below.extents[b * kFanOut].startNs, INT64_MIN};
@@ -189,12 +207,13 @@ void Pyramid::draw(const LaneSlices& lane, double startNs, double nsPerPx, int w
     ColumnSink sink(picture, width, nsPerPx);
     const double endNs = startNs + nsPerPx * width;
     const std::size_t size = lane.size();
-    const auto px = [&](std::int64_t ns) { return (static_cast<double>(ns) - startNs) / nsPerPx; };
+    const double pxPerNs = 1 / nsPerPx;
+    const auto px = [&](std::int64_t ns) { return (static_cast<double>(ns) - startNs) * pxPerNs; };
     // The widest level whose bucket begins at `position` and is at most a pixel long; -1: none.
     const auto mergeable = [&](std::size_t position) {
         int found = -1;
-        for (std::size_t l = 0; l < m_levels.size() && position % m_levels[l].slicesPerBucket == 0; ++l) {
-            const Extent& extent = m_levels[l].extents[position / m_levels[l].slicesPerBucket];
+        for (std::size_t l = 0; l < m_levels.size() && m_levels[l].beginsBucket(position); ++l) {
+            const Extent& extent = m_levels[l].extents[m_levels[l].bucketOf(position)];
             if (static_cast<double>(extent.endNs - extent.startNs) > nsPerPx)
                 break;
             found = static_cast<int>(l);
@@ -206,10 +225,12 @@ void Pyramid::draw(const LaneSlices& lane, double startNs, double nsPerPx, int w
     while (position < size && static_cast<double>(lane.startNs(position)) < endNs) {
         if (const int found = position % kBaseSlices == 0 ? mergeable(position) : -1; found >= 0) {
             const Level& level = m_levels[static_cast<std::size_t>(found)];
-            const std::size_t bucket = position / level.slicesPerBucket;
-            const std::size_t slices = std::min(level.slicesPerBucket, size - position);
-            sink.addBucket(px(level.extents[bucket].startNs), px(level.extents[bucket].endNs), level.busyNs[bucket],
-                           slices, lane.family(position));
+            const std::size_t bucket = level.bucketOf(position);
+            const std::size_t slices = std::min(level.slicesPerBucket(), size - position);
+            const double right = px(level.extents[bucket].endNs);
+            if (right >= 0)  // else all of it lies before the picture, after a slice that reaches in over it
+                sink.addBucket(px(level.extents[bucket].startNs), right, level.busyNs[bucket], slices,
+                               lane.family(position));
             position += slices;
             continue;
         }
@@ -231,19 +252,19 @@ void Pyramid::addTotals(const LaneSlices& lane, std::int64_t fromNs, std::int64_
     std::size_t position = firstReaching(lane, static_cast<double>(fromNs));
     while (position < size && lane.startNs(position) < toNs) {
         const Level* whole = nullptr;
-        for (std::size_t l = 1; l < m_levels.size() && position % m_levels[l].slicesPerBucket == 0; ++l) {
-            const Extent& extent = m_levels[l].extents[position / m_levels[l].slicesPerBucket];
+        for (std::size_t l = 1; l < m_levels.size() && m_levels[l].beginsBucket(position); ++l) {
+            const Extent& extent = m_levels[l].extents[m_levels[l].bucketOf(position)];
             if (extent.startNs < fromNs || extent.endNs > toNs)
                 break;
             whole = &m_levels[l];
         }
         if (whole != nullptr) {
-            const std::size_t bucket = position / whole->slicesPerBucket;
+            const std::size_t bucket = whole->bucketOf(position);
             for (std::size_t f = 0; f < kSliceFamilies; ++f) {
                 totals.count[f] += whole->counts[bucket][f];
                 totals.busyNs[f] += static_cast<double>(whole->busyNs[bucket][f]);
             }
-            position += whole->slicesPerBucket;
+            position += whole->slicesPerBucket();
             continue;
         }
         const std::int64_t inside = std::min(lane.endNs(position), toNs) - std::max(lane.startNs(position), fromNs);

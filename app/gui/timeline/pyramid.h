@@ -71,7 +71,14 @@ private:
         std::int64_t endNs = 0;
     };
     struct Level {
-        std::size_t slicesPerBucket = 0;
+        unsigned shift =
+            0;  ///< a bucket holds 2^shift slices; divisions by a variable cost more than the rest of a visit
+        [[nodiscard]] std::size_t slicesPerBucket() const { return std::size_t{1} << shift; }
+        [[nodiscard]] bool beginsBucket(std::size_t position) const
+        {
+            return (position & (slicesPerBucket() - 1)) == 0;
+        }
+        [[nodiscard]] std::size_t bucketOf(std::size_t position) const { return position >> shift; }
         std::vector<Extent> extents;
         std::vector<std::array<float, kSliceFamilies>> busyNs;
         std::vector<std::array<std::uint32_t, kSliceFamilies>>

@@ -95,8 +95,9 @@ void StepNavigator::refresh()
     const auto before = std::count_if(trace.steps.begin(), trace.steps.end(),
                                       [&](const Step& s) { return s.run == step.run && s.startNs < step.startNs; });
     // Recorders number steps from where they like, so the number and the place are both said where they differ.
-    const QString place = std::int64_t{step.index} == before + 1 ? tr("step %1 of %2").arg(step.index).arg(ofRun)
-                                                   : tr("step %1 (%2 of %3)").arg(step.index).arg(before + 1).arg(ofRun);
+    const QString place = std::int64_t{step.index} == before + 1
+                              ? tr("step %1 of %2").arg(step.index).arg(ofRun)
+                              : tr("step %1 (%2 of %3)").arg(step.index).arg(before + 1).arg(ofRun);
     const std::string& mode = trace.run(step.run).mode;
     m_label->setText(trace.runs.size() > 1 && !mode.empty() ? toQt(mode) + QStringLiteral(" · ") + place : place);
     m_previous->setEnabled(*position > 0);

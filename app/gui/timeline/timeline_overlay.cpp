@@ -104,7 +104,8 @@ void drawLabels(QPainter& painter, const TimelineScene& scene)
         painter.setPen(theme.line);
         painter.drawLine(0, top + rows[r].height - 1, TimelineScene::kLabelWidth, top + rows[r].height - 1);
         if (!rows[r].isHeader())
-            painter.drawLine(TimelineScene::kLabelWidth - 1, top, TimelineScene::kLabelWidth - 1, top + rows[r].height - 1);
+            painter.drawLine(TimelineScene::kLabelWidth - 1, top, TimelineScene::kLabelWidth - 1,
+                             top + rows[r].height - 1);
     }
     painter.restore();
 }

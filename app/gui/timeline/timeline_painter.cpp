@@ -33,13 +33,11 @@ QString labelText(const Trace& trace, NameId name)
 
 void TimelinePainter::paint(QPainter& painter, TimelineScene& scene, const QFont& font)
 {
-    const Theme& theme = currentTheme();
     const double ratio = painter.device()->devicePixelRatioF();
     const QSize pixels = scene.canvas().size() * ratio;
     if (m_stale || m_canvas.size() != pixels || m_canvas.devicePixelRatio() != ratio)
         drawRows(scene, font, ratio);
     painter.setFont(font);
-    painter.fillRect(QRect(QPoint(0, 0), scene.size), theme.background);
     painter.drawImage(scene.canvas().topLeft(), m_canvas);
     painter.save();
     painter.setClipRect(scene.canvas());
