@@ -175,7 +175,7 @@ void CpuExecutor::Impl::checkFinite(const Op& op) const
 
 CpuExecutor::CpuExecutor(StepPlan plan, const ExecutorOptions& options)
 {
-    const int threads = options.threads > 0 ? options.threads : usableCores();
+    const int threads = options.threads > 0 ? options.threads : std::min(usableCores(), maxThreads());
     const ThreadCount whileBuilding(threads);
     m_impl = std::make_unique<Impl>(std::move(plan), threads);
 }

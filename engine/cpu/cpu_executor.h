@@ -35,7 +35,7 @@ struct StepResult {
 };
 
 struct ExecutorOptions {
-    int threads = 0;  ///< 0: as many as the process may use
+    int threads = 0;  ///< 0: as many as the process may use (cores allowed, control groups, OMP_NUM_THREADS)
 };
 
 /// Throws Error, with the bytes needed, those available and what to lower, when this machine cannot hold what an executor of
