@@ -4,7 +4,8 @@
 
 #include "engine/kernels/cast.h"
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 /// -inf to -0: what relu sets to zero. NaN passes.
 [[nodiscard]] constexpr bool isNegative(Bf16 bits) { return bits >= 0x8000U && bits <= 0xff80U; }
@@ -49,7 +50,8 @@ void reluBackward(const Bf16* da, const Bf16* z, std::size_t n, Bf16* dz)
 }
 
 template <int B>
-void actBackwardKernel(const Activation& function, std::span<const Bf16> da, std::span<const Bf16> z, std::span<Bf16> dz)
+void actBackwardKernel(const Activation& function, std::span<const Bf16> da, std::span<const Bf16> z,
+                       std::span<Bf16> dz)
 {
     if (function.kind == ActivationKind::Relu) {
         reluBackward<B>(da.data(), z.data(), z.size(), dz.data());

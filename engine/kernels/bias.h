@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bias: added to rows, and its gradient as column sums. Sums are made in the order of rows within a block of kRowBlock rows,
-// then in the order of blocks, here and in cast_transpose.h alike.
+// Bias: added to rows, and its gradient as column sums. Sums are made in the order of rows within a block of kRowBlock
+// rows, then in the order of blocks, here and in cast_transpose.h alike.
 #pragma once
 
 #include "engine/kernels/cpu_kernels.h"
 #include "engine/kernels/elementwise.h"
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 template <int B>
 void biasAddKernel(std::span<const Bf16> bias, std::span<Bf16> y)
@@ -24,9 +25,10 @@ void encodeBf16BiasKernel(std::span<const float> x, std::span<const Bf16> bias, 
 {
     const std::size_t cols = bias.size();
     for (std::size_t row = 0; row < x.size(); row += cols)
-        forEachVector<B>(cols, [in = x.data() + row, out = y.data() + row, b = bias.data()](std::size_t c, const auto& lanes) {
-            lanes.store(out + c, roundToBf16<B>(lanes.load(in + c) + widenBf16<B>(lanes.load(b + c))));
-        });
+        forEachVector<B>(
+            cols, [in = x.data() + row, out = y.data() + row, b = bias.data()](std::size_t c, const auto& lanes) {
+                lanes.store(out + c, roundToBf16<B>(lanes.load(in + c) + widenBf16<B>(lanes.load(b + c))));
+            });
 }
 
 /// One row more in the sums of its block.

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization that keeps the layout: the eager chain, one pass each, and the fused cast; and decoding for GEMM operands.
+// Quantization that keeps the layout: the eager chain, one pass each, and the fused cast; and decoding for GEMM
+// operands.
 #pragma once
 
 #include "engine/kernels/cpu_kernels.h"
 #include "engine/kernels/elementwise.h"
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
-// Plain loops over 16-bit integers where the compiler's own vectors are as good: magnitudes of bf16 order like integers.
+// Plain loops over 16-bit integers where the compiler's own vectors are as good: magnitudes of bf16 order like
+// integers.
 
 template <int B>
 void absKernel(std::span<const Bf16> x, std::span<Bf16> y)
@@ -118,7 +121,8 @@ CastCounts castOrdinary(const Bf16* x, std::size_t n, float scale, Fp8* q)
     return counts;
 }
 
-/// Casts up to kCastPiece elements, which stay in L1 between the pass that finds their amax and the one that casts them.
+/// Casts up to kCastPiece elements, which stay in L1 between the pass that finds their amax and the one that casts
+/// them.
 inline constexpr std::size_t kCastPiece = 1024;
 
 template <int B, DType Type>
@@ -128,7 +132,8 @@ CastResult castPiece(const Bf16* x, std::size_t n, float scale, Fp8* q)
     constexpr float kLeastOrdinaryScale = 0x1p-16F;
     const float amax = amaxKernel<B>(std::span<const Bf16>(x, n));
     const bool ordinary = scale >= kLeastOrdinaryScale && amax * scale <= fp8Max(Type);
-    return {.amax = amax, .counts = ordinary ? castOrdinary<B, Type>(x, n, scale, q) : castCarefully<B, Type>(x, n, scale, q)};
+    return {.amax = amax,
+            .counts = ordinary ? castOrdinary<B, Type>(x, n, scale, q) : castCarefully<B, Type>(x, n, scale, q)};
 }
 
 inline void add(CastResult& whole, const CastResult& part)

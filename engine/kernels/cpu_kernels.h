@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU's kernels, one for each op kind of a plan that touches a whole tensor. A kernel is single-threaded and works on a
-// part of a tensor, so that an executor splits the work as it likes.
+// The CPU's kernels, one for each op kind of a plan that touches a whole tensor. A kernel is single-threaded and works
+// on a part of a tensor, so that an executor splits the work as it likes.
 //
-// Results do not depend on the split or on the vector level, bit for bit: sums are made per block of kRowBlock rows (or per
-// row) in a fixed order, everything else is exact or per element. Kernels never throw, allocate or read clocks.
+// Results do not depend on the split or on the vector level, bit for bit: sums are made per block of kRowBlock rows (or
+// per row) in a fixed order, everything else is exact or per element. Kernels never throw, allocate or read clocks.
 #pragma once
 
 #include "engine/numerics/formats.h"
@@ -15,7 +15,8 @@
 #include <string_view>
 #include <vector>
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 using Bf16 = std::uint16_t;  ///< the bits of a bf16
 using Fp8 = std::uint8_t;    ///< a code of e4m3 or e5m2
@@ -31,7 +32,8 @@ struct CastResult {
 /// Rows that are reduced together; every RowRange begins at a multiple of it (and ends at one, or at the last row).
 inline constexpr std::int64_t kRowBlock = 64;
 
-/// A part of a row-major, contiguous matrix: rows [begin, end) of rows x cols. Pointers beside it are to the whole matrix.
+/// A part of a row-major, contiguous matrix: rows [begin, end) of rows x cols. Pointers beside it are to the whole
+/// matrix.
 struct RowRange {
     std::int64_t rows = 0, cols = 0;
     std::int64_t begin = 0, end = 0;
@@ -57,8 +59,8 @@ struct CastTransposeArgs {
     float scale = 1;
     DType format = DType::E4m3;
     RowRange part;
-    Fp8* q = nullptr;               ///< [rows, cols]; may be null when only the transpose is wanted
-    Fp8* qTransposed = nullptr;     ///< [cols, rows]
+    Fp8* q = nullptr;                 ///< [rows, cols]
+    Fp8* qTransposed = nullptr;       ///< [cols, rows]
     float* columnPartials = nullptr;  ///< null, or f32[columnSumBlocks(rows)][cols]; the part's rows of it are written
 };
 
@@ -68,26 +70,28 @@ struct ParameterSlice {
     const Bf16* gradBf16 = nullptr;
     const float* gradF32 = nullptr;
     float* master = nullptr;
-    Bf16* weight = nullptr;    ///< receives the rounded master
-    float* momentum = nullptr; ///< SGD's buffer, Adam's first moment
-    float* variance = nullptr; ///< Adam's second moment; null for SGD
+    Bf16* weight = nullptr;     ///< receives the rounded master
+    float* momentum = nullptr;  ///< SGD's buffer, Adam's first moment
+    float* variance = nullptr;  ///< Adam's second moment; null for SGD
 };
 /// torch.optim.SGD: buffer = momentum * buffer + g; p -= learningRate * buffer.
 struct SgdSettings {
     float learningRate = 0, momentum = 0;
 };
-/// torch.optim.Adam: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; p -= stepSize * m / (sqrt(v) * invSqrtCorrection2 + epsilon)
+/// torch.optim.Adam: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; p -= stepSize * m / (sqrt(v) * invSqrtCorrection2 +
+/// epsilon)
 struct AdamSettings {
     float beta1 = 0, oneMinusBeta1 = 1, beta2 = 0, oneMinusBeta2 = 1, epsilon = 0;
     float stepSize = 0;            ///< learningRate / (1 - beta1^step)
     float invSqrtCorrection2 = 1;  ///< 1 / sqrt(1 - beta2^step)
 };
-[[nodiscard]] AdamSettings adamSettings(double learningRate, double beta1, double beta2, double epsilon, std::int64_t step);
+[[nodiscard]] AdamSettings adamSettings(double learningRate, double beta1, double beta2, double epsilon,
+                                        std::int64_t step);
 
 enum class VectorLevel : std::uint8_t { Portable, Avx2, Avx512 };
 [[nodiscard]] std::string_view toString(VectorLevel);
-/// The best level of this CPU, lowered to `limit` ("portable", "avx2", "avx512"; empty: no limit). Throws Error for another word.
-/// Programs pass the environment's FP8SCOPE_SIMD.
+/// The best level of this CPU, lowered to `limit` ("portable", "avx2", "avx512"; empty: no limit). Throws Error for
+/// another word. Programs pass the environment's FP8SCOPE_SIMD.
 [[nodiscard]] VectorLevel vectorLevelFor(std::string_view limit);
 
 /// All kernels at one vector level. Spans of one call have equal lengths unless said otherwise.
@@ -99,8 +103,9 @@ struct CpuKernels {
     float (*maxReduce)(std::span<const Bf16> x);  ///< x >= 0 (the output of abs); NaN wins
     void (*toF32)(std::span<const Bf16> x, std::span<float> y);
     void (*mulScale)(std::span<const float> x, float scale, std::span<float> y);
-    std::uint64_t (*clamp)(std::span<const float> x, float limit, std::span<float> y);    ///< returns the saturated; NaN stays
-    CastCounts (*toFp8)(std::span<const float> x, DType format, std::span<Fp8> q);        ///< counts underflowed, zeros
+    std::uint64_t (*clamp)(std::span<const float> x, float limit,
+                           std::span<float> y);  ///< returns the saturated; NaN stays
+    CastCounts (*toFp8)(std::span<const float> x, DType format, std::span<Fp8> q);  ///< counts underflowed, zeros
 
     // Fused quantization. cast is bitwise toF32 + mulScale + clamp + toFp8, counters included.
     float (*amax)(std::span<const Bf16> x);
@@ -117,8 +122,8 @@ struct CpuKernels {
 
     // Activation. a[i] = f(z[i]); dz = bf16(da * f'(z)); relu: dz = z <= 0 ? 0 : da.
     void (*actForward)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);
-    float (*actAmax)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);      ///< and the amax of a
-    CastResult (*actCastTranspose)(const Activation&, const CastTransposeArgs& z);        ///< quantizes a = f(z); amax of a
+    float (*actAmax)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);  ///< and the amax of a
+    CastResult (*actCastTranspose)(const Activation&, const CastTransposeArgs& z);    ///< quantizes a = f(z); amax of a
     void (*actBackward)(const Activation&, std::span<const Bf16> da, std::span<const Bf16> z, std::span<Bf16> dz);
 
     // Losses, over whole rows of y. rowLoss has one entry for each row of the spans; add them in order of rows.
@@ -127,8 +132,8 @@ struct CpuKernels {
                          std::span<Bf16> dy, std::span<double> rowLoss);
     void (*squaredErrorBf16)(std::span<const Bf16> y, std::span<const Bf16> target, std::int64_t cols, float gradScale,
                              std::span<Bf16> dy, std::span<double> rowLoss);
-    /// rowLoss = -log softmax(y)[label]; dy = bf16(gradScale * (softmax(y) - onehot)), gradScale = 1 / batch for the mean.
-    /// labels has one entry a row, in [0, cols).
+    /// rowLoss = -log softmax(y)[label]; dy = bf16(gradScale * (softmax(y) - onehot)), gradScale = 1 / batch for the
+    /// mean. labels has one entry a row, in [0, cols).
     void (*softmaxCrossEntropy)(std::span<const Bf16> y, std::span<const std::int32_t> labels, std::int64_t cols,
                                 float gradScale, std::span<Bf16> dy, std::span<double> rowLoss);
 

@@ -5,7 +5,8 @@
 #include "engine/kernels/simd/load_store.h"
 #include "engine/numerics/quantization.h"
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 template <int B>
 using F32 = typename Vec<B>::F32;
@@ -38,7 +39,7 @@ template <int B>
 /// What a cast counts, lane by lane. 32 bits a lane hold 2^36 elements.
 template <int B>
 struct CastCounters {
-    U32<B> beyond = Vec<B>::splat(0U);     ///< saturated or NaN
+    U32<B> beyond = Vec<B>::splat(0U);  ///< saturated or NaN
     U32<B> nan = Vec<B>::splat(0U);
     U32<B> zeros = Vec<B>::splat(0U);
     U32<B> zeroCodes = Vec<B>::splat(0U);  ///< zeros and underflowed
@@ -79,9 +80,9 @@ template <int B, DType Type, class LanesUsed>
     return select(isNan, V::splat(static_cast<std::uint32_t>(kFp8Nan)), code | sign);
 }
 
-/// roundToFp8 without its exceptions, for products that are not negative, not NaN and not beyond the largest code. The code is
-/// in the low seven bits. The sum's low bits are used as they stand: the code's offset, an even number, so that ties stay ties
-/// to even, goes into `unit`.
+/// roundToFp8 without its exceptions, for products that are not negative, not NaN and not beyond the largest code. The
+/// code is in the low seven bits. The sum's low bits are used as they stand: the code's offset, an even number, so that
+/// ties stay ties to even, goes into `unit`.
 template <int B, DType Type>
 [[gnu::always_inline]] inline U32<B> ordinaryCode(const F32<B>& scaled)
 {
@@ -97,8 +98,9 @@ template <int B, DType Type>
     return asBits<B>(scaled + asFloat<B>(unit)) + shiftRight<kept, B>(exponentBits);
 }
 
-/// The codes of 32 bf16 in pairs, lane by lane, in the low bytes of 16-bit words. Taking even and odd elements apart by masks
-/// and putting codes back together costs less than widening and narrowing; this is the loop that casts spend their time in.
+/// The codes of 32 bf16 in pairs, lane by lane, in the low bytes of 16-bit words. Taking even and odd elements apart by
+/// masks and putting codes back together costs less than widening and narrowing; this is the loop that casts spend
+/// their time in.
 template <int B, DType Type>
 [[gnu::always_inline]] inline U32<B> ordinaryCodesOfPairs(const U32<B>& pairs, const F32<B>& scale)
 {
@@ -111,7 +113,8 @@ template <int B, DType Type>
     return chooseBits<B>(V::splat(0x007f007fU), codes, shiftWordsRight<8, B>(pairs));
 }
 
-/// decodeFp8 of numerics/formats.h. Subnormals come out of a subtraction, for f32 subnormals would be slow on some CPUs.
+/// decodeFp8 of numerics/formats.h. Subnormals come out of a subtraction, for f32 subnormals would be slow on some
+/// CPUs.
 template <int B, DType Type>
 [[gnu::always_inline]] inline F32<B> widenFp8(const U32<B>& codes)
 {

@@ -4,7 +4,8 @@
 
 #include "engine/kernels/cpu_kernels.h"
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 const CpuKernels& portableKernels();
 #if defined(__x86_64__)

@@ -5,9 +5,12 @@
 #include "engine/kernels/cpu_kernels.h"
 #include "engine/kernels/elementwise.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 template <int B>
 [[gnu::always_inline]] inline F32<B> asValues(const F32<B>& v)
@@ -55,27 +58,44 @@ template <int B>
     return select(V::splat(-87.0F) > x, V::splat(0.0F), series * power);
 }
 
+/// v in the lanes that are used, `other` in those that are not.
+template <int B, class Lanes>
+[[gnu::always_inline]] inline F32<B> onlyUsed(const Lanes& lanes, const F32<B>& v, float other)
+{
+    return select(lanes.only(Vec<B>::firstLanes(kLanes)), v, Vec<B>::splat(other));
+}
+
 template <int B>
 struct Softmax {
     const Bf16* logits;
     std::size_t width;
-    float largest = 0;
-    double sum = 0;
+    float largest;
+    double sum;
 
-    Softmax(const Bf16* row, std::size_t cols) : logits(row), width(cols)
+    Softmax(const Bf16* row, std::size_t cols)
+        : logits(row), width(cols), largest(largestLogit()), sum(sumOfExponentials())
     {
-        largest = decodeBf16(logits[0]);
-        for (std::size_t c = 1; c < width; ++c) {
-            const float value = decodeBf16(logits[c]);
-            largest = value > largest ? value : largest;
-        }
-        auto sums = Vec<B>::splat(0.0F);
-        forEachVector<B>(width, [&](std::size_t c, const auto& lanes) {
-            sums = sums + select(lanes.only(Vec<B>::firstLanes(kLanes)), exponential(lanes, c), Vec<B>::splat(0.0F));
-        });
-        sum = sumLanes<double>(sums);
     }
 
+    [[nodiscard]] float largestLogit() const
+    {
+        constexpr float kLowest = -std::numeric_limits<float>::infinity();
+        auto most = Vec<B>::splat(kLowest);
+        forEachVector<B>(width, [&](std::size_t c, const auto& lanes) {
+            most = max(most, onlyUsed<B>(lanes, widenBf16<B>(lanes.load(logits + c)), kLowest));
+        });
+        float values[kLanes];
+        WholeVector<B>::store(values, most);
+        return *std::max_element(values, values + kLanes);
+    }
+    [[nodiscard]] double sumOfExponentials() const
+    {
+        auto sums = Vec<B>::splat(0.0F);
+        forEachVector<B>(width, [&](std::size_t c, const auto& lanes) {
+            sums = sums + onlyUsed<B>(lanes, exponential(lanes, c), 0);
+        });
+        return sumLanes<double>(sums);
+    }
     template <class Lanes>
     [[gnu::always_inline]] F32<B> exponential(const Lanes& lanes, std::size_t c) const
     {

@@ -6,7 +6,8 @@
 
 #include <cstring>
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 inline constexpr std::size_t kTile = 64;
 static_assert(kTile == kRowBlock);
@@ -37,26 +38,35 @@ template <int B>
         *reinterpret_cast<Bytes16InMemory*>(out + i * outStride) = rows[i];
 }
 
-/// Transposes a full 64 x 64 tile.
+/// Transposes a full 64 x 64 tile. It is copied first: the rows of a matrix whose width is a power of two share few
+/// cache sets, in which sixteen reads of a line would not find it again.
 template <int B>
 void transposeTile(const std::uint8_t* in, std::size_t inStride, std::uint8_t* out, std::size_t outStride)
 {
+    alignas(64) std::uint8_t tile[kTile][kTile];
+    for (std::size_t row = 0; row < kTile; ++row)
+        std::memcpy(tile[row], in + row * inStride, kTile);
     for (std::size_t column = 0; column < kTile; column += 16) {
         alignas(64) std::uint8_t lines[16][kTile];
         for (std::size_t row = 0; row < kTile; row += 16)
-            transpose16x16<B>(in + row * inStride + column, inStride, &lines[0][row], kTile);
+            transpose16x16<B>(&tile[row][column], kTile, &lines[0][row], kTile);
         for (std::size_t i = 0; i < 16; ++i)
             std::memcpy(out + (column + i) * outStride, lines[i], kTile);
     }
 }
 
-/// Transposes a tile of at most 64 x 64 at the matrix' edge.
+/// Transposes what is left at the matrix' edges: blocks of 16 x 16, then single bytes.
 template <int B>
-void transposeEdgeTile(const std::uint8_t* in, std::size_t inStride, std::size_t rows, std::size_t cols,
-                       std::uint8_t* out, std::size_t outStride)
+void transposeEdge(const std::uint8_t* in, std::size_t inStride, std::size_t rows, std::size_t cols, std::uint8_t* out,
+                   std::size_t outStride)
 {
+    const std::size_t blockRows = rows / 16 * 16;
+    const std::size_t blockCols = cols / 16 * 16;
+    for (std::size_t column = 0; column < blockCols; column += 16)
+        for (std::size_t row = 0; row < blockRows; row += 16)
+            transpose16x16<B>(in + row * inStride + column, inStride, out + column * outStride + row, outStride);
     for (std::size_t column = 0; column < cols; ++column)
-        for (std::size_t row = 0; row < rows; ++row)
+        for (std::size_t row = column < blockCols ? blockRows : 0; row < rows; ++row)
             out[column * outStride + row] = in[row * inStride + column];
 }
 
@@ -70,11 +80,11 @@ void transposeStrip(const std::uint8_t* in, std::size_t inStride, std::size_t ro
         for (; column + kTile <= cols; column += kTile)
             transposeTile<B>(in + column, inStride, out + column * outStride, outStride);
     if (column < cols)
-        transposeEdgeTile<B>(in + column, inStride, rows, cols - column, out + column * outStride, outStride);
+        transposeEdge<B>(in + column, inStride, rows, cols - column, out + column * outStride, outStride);
 }
 
-/// Columns that are worked on from the first row to the last before the next ones: the transpose's pages that they touch, one
-/// or more a column, then stay in the TLB.
+/// Columns that are worked on from the first row to the last before the next ones: the transpose's pages that they
+/// touch, one or more a column, then stay in the TLB.
 inline constexpr std::size_t kStripColumns = 1024;
 
 /// body(row, rows, column, columns) for strips of at most 64 rows x kStripColumns, from the top down.

@@ -8,7 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
-namespace fp8scope {
+namespace fp8scope
+{
 
 enum class DType : std::uint8_t { F32, F64, Bf16, E4m3, E5m2, I32 };
 
@@ -62,10 +63,10 @@ inline constexpr std::uint8_t kFp8Nan = 0x7f;      ///< what cvt.rn.satfinite.{e
 
 /// What sets the two fp8 formats apart, in the terms of the rounding trick of encodeFp8.
 struct Fp8Traits {
-    int mantissaBits;         ///< 3, 2
-    int minExponent;          ///< of the smallest normal number: -6, -14
-    std::uint8_t maxCode;     ///< largest finite: 0x7e, 0x7b
-    std::uint32_t maxBits;    ///< its value as the bits of an f32
+    int mantissaBits;       ///< 3, 2
+    int minExponent;        ///< of the smallest normal number: -6, -14
+    std::uint8_t maxCode;   ///< largest finite: 0x7e, 0x7b
+    std::uint32_t maxBits;  ///< its value as the bits of an f32
 };
 [[nodiscard]] constexpr Fp8Traits fp8Traits(DType type)
 {
@@ -75,8 +76,9 @@ struct Fp8Traits {
 /// Round to nearest even with saturation, as cvt.rn.satfinite: beyond fp8Max (infinities too) becomes +-fp8Max,
 /// NaN becomes kFp8Nan, the sign of zero is kept.
 ///
-/// Adding 2^(e + 23 - mantissaBits) to |value|, e its exponent but at least minExponent, leaves |value| in units of the last
-/// fp8 mantissa bit in the low bits of the sum, rounded by the adder: one addition for normal and subnormal codes alike.
+/// Adding 2^(e + 23 - mantissaBits) to |value|, e its exponent but at least minExponent, leaves |value| in units of the
+/// last fp8 mantissa bit in the low bits of the sum, rounded by the adder: one addition for normal and subnormal codes
+/// alike.
 [[nodiscard]] constexpr std::uint8_t encodeFp8(float value, DType type)
 {
     const Fp8Traits f = fp8Traits(type);

@@ -10,13 +10,14 @@
 #include <limits>
 #include <span>
 
-namespace fp8scope {
+namespace fp8scope
+{
 
 /// torchao's EPS (float8_utils.py): an all-zero tensor gets a finite scale.
 inline constexpr double kTensorwiseMinAmax = 1e-12;
 
-/// torchao, amax_to_scale: finfo(dtype).max / clamp(amax, min = 1e-12), computed in f64, then f32. torch divides a number by a
-/// tensor as reciprocal times number, which rounds twice. A NaN amax gives a NaN scale, an infinite one 0.
+/// torchao, amax_to_scale: finfo(dtype).max / clamp(amax, min = 1e-12), computed in f64, then f32. torch divides a
+/// number by a tensor as reciprocal times number, which rounds twice. A NaN amax gives a NaN scale, an infinite one 0.
 [[nodiscard]] constexpr float tensorwiseScale(float amax, DType format)
 {
     const double wide = amax;
@@ -46,10 +47,10 @@ inline constexpr double kTensorwiseMinAmax = 1e-12;
     return amax;
 }
 
-/// Transformer Engine's update after a step (amax_and_scale_update): the history moves one place towards its start, the step's
-/// amax goes to its end, slot 0 (the staging slot of the next step) becomes zero. The scale of the next step comes from all
-/// entries, the new one and the one that slot 0 held after the move included. An amax of 0 (tensor not used in this step)
-/// changes nothing. Returns the next scale. `history` must not be empty.
+/// Transformer Engine's update after a step (amax_and_scale_update): the history moves one place towards its start, the
+/// step's amax goes to its end, slot 0 (the staging slot of the next step) becomes zero. The scale of the next step
+/// comes from all entries, the new one and the one that slot 0 held after the move included. An amax of 0 (tensor not
+/// used in this step) changes nothing. Returns the next scale. `history` must not be empty.
 [[nodiscard]] inline float rollDelayedHistory(float stepAmax, std::span<float> history, float oldScale, DType format,
                                               int margin)
 {

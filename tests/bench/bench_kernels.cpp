@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels on one core against this machine's copy bandwidth. Counter "of_copy" is the bytes that a kernel must read and write
-// per second over the bytes that memcpy reads and writes per second on a bf16 tensor of the same shape, measured in the same
-// run. Shapes: within the L2 cache, within the L3 cache, beyond it. FP8SCOPE_SIMD lowers the vector level.
+// Kernels on one core against this machine's copy bandwidth. Counter "of_copy" is the bytes that a kernel must read and
+// write per second over the bytes that memcpy reads and writes per second on a bf16 tensor of the same shape, measured
+// in the same run. Shapes: within the L2 cache, within the L3 cache, beyond it. FP8SCOPE_SIMD lowers the vector level.
 #include "engine/kernels/cpu_kernels.h"
 
 #include <benchmark/benchmark.h>
@@ -13,8 +13,10 @@
 #include <map>
 #include <random>
 
-namespace fp8scope::kernels {
-namespace {
+namespace fp8scope::kernels
+{
+namespace
+{
 
 const CpuKernels& kernelsOfThisRun()
 {
@@ -27,7 +29,8 @@ struct Tensors {
     explicit Tensors(const benchmark::State& state)
         : shape{.rows = state.range(0), .cols = state.range(1), .begin = 0, .end = state.range(0)},
           n(static_cast<std::size_t>(shape.rows * shape.cols)), x(n), y(n), q(n), qT(n),
-          partials(static_cast<std::size_t>(columnSumBlocks(shape.rows) * shape.cols)), sums(static_cast<std::size_t>(shape.cols))
+          partials(static_cast<std::size_t>(columnSumBlocks(shape.rows) * shape.cols)),
+          sums(static_cast<std::size_t>(shape.cols))
     {
         std::mt19937 random(1);
         std::normal_distribution<float> normal;
@@ -36,7 +39,12 @@ struct Tensors {
     }
     [[nodiscard]] CastTransposeArgs args(float* columnPartials = nullptr)
     {
-        return {.x = x.data(), .scale = 100, .format = DType::E4m3, .part = shape, .q = q.data(), .qTransposed = qT.data(),
+        return {.x = x.data(),
+                .scale = 100,
+                .format = DType::E4m3,
+                .part = shape,
+                .q = q.data(),
+                .qTransposed = qT.data(),
                 .columnPartials = columnPartials};
     }
 
@@ -47,8 +55,8 @@ struct Tensors {
     std::vector<float> partials, sums;
 };
 
-/// Bytes read and written per second of CPU time by memcpy between bf16 tensors of n elements: the best of several runs.
-/// CPU time, here and in the benchmarks, for other programs may use the cores.
+/// Bytes read and written per second of CPU time by memcpy between bf16 tensors of n elements: the best of several
+/// runs. CPU time, here and in the benchmarks, for other programs may use the cores.
 double copyRate(std::size_t n)
 {
     static std::map<std::size_t, double> rates;
@@ -212,8 +220,13 @@ void adam(benchmark::State& state)
 {
     Tensors t(state);
     std::vector<float> master(t.n), mean(t.n), variance(t.n);
-    const ParameterSlice slice{.n = t.n, .gradBf16 = t.x.data(), .gradF32 = nullptr, .master = master.data(),
-                               .weight = t.y.data(), .momentum = mean.data(), .variance = variance.data()};
+    const ParameterSlice slice{.n = t.n,
+                               .gradBf16 = t.x.data(),
+                               .gradF32 = nullptr,
+                               .master = master.data(),
+                               .weight = t.y.data(),
+                               .momentum = mean.data(),
+                               .variance = variance.data()};
     measure(state, t, 2 + 3 * 8 + 2, [&] { kernelsOfThisRun().adam(slice, adamSettings(1e-3, 0.9, 0.999, 1e-8, 10)); });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen lanes of f32 or u32, held in GCC vectors of 16, 32 or 64 bytes. Every level computes the same sixteen lanes in the
-// same order, which is why results do not depend on the level. Included only through the level_*.cpp files, which are compiled
-// for the instruction set that Bytes stands for, without contraction of a * b + c.
+// Sixteen lanes of f32 or u32, held in GCC vectors of 16, 32 or 64 bytes. Every level computes the same sixteen lanes
+// in the same order, which is why results do not depend on the level. Included only through the level_*.cpp files,
+// which are compiled for the instruction set that Bytes stands for, without contraction of a * b + c.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,8 @@
 #include <immintrin.h>
 #endif
 
-namespace fp8scope::kernels {
+namespace fp8scope::kernels
+{
 
 inline constexpr std::size_t kLanes = 16;
 
@@ -158,8 +159,9 @@ template <int B>
     for (std::size_t i = 0; i < r.kChunks; ++i) {
 #if defined(__x86_64__)
         if constexpr (B == 64) {
-            r.c[i] = reinterpret_cast<typename Lanes16<std::uint32_t, B>::Chunk>(_mm512_ternarylogic_epi32(
-                reinterpret_cast<__m512i>(bits.c[i]), reinterpret_cast<__m512i>(a.c[i]), reinterpret_cast<__m512i>(b.c[i]), 0xca));
+            r.c[i] = reinterpret_cast<typename Lanes16<std::uint32_t, B>::Chunk>(
+                _mm512_ternarylogic_epi32(reinterpret_cast<__m512i>(bits.c[i]), reinterpret_cast<__m512i>(a.c[i]),
+                                          reinterpret_cast<__m512i>(b.c[i]), 0xca));
             continue;
         }
 #endif
@@ -200,9 +202,11 @@ template <int B>
     for (std::size_t i = 0; i < r.kChunks; ++i) {
 #if defined(__x86_64__)
         if constexpr (B == 64)
-            r.c[i] = reinterpret_cast<typename Lanes16<float, B>::Chunk>(_mm512_sqrt_ps(reinterpret_cast<__m512>(a.c[i])));
+            r.c[i] =
+                reinterpret_cast<typename Lanes16<float, B>::Chunk>(_mm512_sqrt_ps(reinterpret_cast<__m512>(a.c[i])));
         else if constexpr (B == 32)
-            r.c[i] = reinterpret_cast<typename Lanes16<float, B>::Chunk>(_mm256_sqrt_ps(reinterpret_cast<__m256>(a.c[i])));
+            r.c[i] =
+                reinterpret_cast<typename Lanes16<float, B>::Chunk>(_mm256_sqrt_ps(reinterpret_cast<__m256>(a.c[i])));
         else
             r.c[i] = reinterpret_cast<typename Lanes16<float, B>::Chunk>(_mm_sqrt_ps(reinterpret_cast<__m128>(a.c[i])));
 #else

@@ -7,8 +7,10 @@
 #include <bit>
 #include <limits>
 
-namespace fp8scope::kernels {
-namespace {
+namespace fp8scope::kernels
+{
+namespace
+{
 
 using namespace test;
 
@@ -35,7 +37,8 @@ std::vector<std::uint32_t> bitsOf(std::span<const float> x)
     return bits;
 }
 
-class CastKernels : public EveryLevel {
+class CastKernels : public EveryLevel
+{
 protected:
     [[nodiscard]] Quantized eagerChain(std::span<const Bf16> x, float scale, DType format) const
     {

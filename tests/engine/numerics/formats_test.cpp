@@ -8,8 +8,10 @@
 #include <limits>
 #include <random>
 
-namespace fp8scope {
-namespace {
+namespace fp8scope
+{
+namespace
+{
 
 using test::largestFiniteCode;
 using test::nearestCode;
@@ -22,7 +24,9 @@ static_assert(encodeFp8(61440.0F, DType::E5m2) == 0x7b);
 static_assert(decodeFp8(0x01, DType::E4m3) == 0.001953125F);
 static_assert(encodeFp8(0.0009765625F, DType::E4m3) == 0x00, "half of the smallest code ties to even");
 
-class Fp8Formats : public testing::TestWithParam<DType> {};
+class Fp8Formats : public testing::TestWithParam<DType>
+{
+};
 
 TEST_P(Fp8Formats, EveryFiniteCodeHasTheDefinedValueAndComesBack)
 {
@@ -40,7 +44,8 @@ TEST_P(Fp8Formats, TheTableHoldsEveryCode)
 {
     for (unsigned code = 0; code < 256; ++code) {
         const float value = decodeFp8(static_cast<std::uint8_t>(code), GetParam());
-        EXPECT_EQ(std::bit_cast<std::uint32_t>(fp8Values(GetParam())[code]), std::bit_cast<std::uint32_t>(value)) << code;
+        EXPECT_EQ(std::bit_cast<std::uint32_t>(fp8Values(GetParam())[code]), std::bit_cast<std::uint32_t>(value))
+            << code;
     }
 }
 
@@ -48,7 +53,8 @@ TEST_P(Fp8Formats, EveryBf16IsRoundedToTheNearestCode)
 {
     for (unsigned bits = 0; bits < 65536; ++bits) {
         const float value = decodeBf16(static_cast<std::uint16_t>(bits));
-        ASSERT_EQ(encodeFp8(value, GetParam()), nearestCode(value, GetParam())) << "bf16 bits " << bits << ", " << value;
+        ASSERT_EQ(encodeFp8(value, GetParam()), nearestCode(value, GetParam()))
+            << "bf16 bits " << bits << ", " << value;
     }
 }
 
@@ -79,7 +85,8 @@ TEST_P(Fp8Formats, WhatIsTooLargeSaturatesAndNanStays)
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     const auto largest = static_cast<std::uint8_t>(largestFiniteCode(GetParam()));
     EXPECT_EQ(decodeFp8(largest, GetParam()), fp8Max(GetParam()));
-    for (const float value : {fp8Max(GetParam()), fp8Max(GetParam()) * 1.5F, std::numeric_limits<float>::max(), kInfinity}) {
+    for (const float value :
+         {fp8Max(GetParam()), fp8Max(GetParam()) * 1.5F, std::numeric_limits<float>::max(), kInfinity}) {
         EXPECT_EQ(encodeFp8(value, GetParam()), largest) << value;
         EXPECT_EQ(encodeFp8(-value, GetParam()), 0x80U | largest) << value;
     }

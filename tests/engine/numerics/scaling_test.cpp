@@ -9,8 +9,10 @@
 #include <limits>
 #include <vector>
 
-namespace fp8scope {
-namespace {
+namespace fp8scope
+{
+namespace
+{
 
 using testing::ElementsAre;
 
