@@ -9,10 +9,12 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
-constexpr std::size_t kIndent = 15;
+constexpr std::size_t kIndent = 20;
 
 std::string block(std::string_view label, std::string_view text)
 {
@@ -76,18 +78,25 @@ Json toJson(const Trace& trace, const std::vector<analysis::Finding>& findings)
 Table csvTable(const std::vector<analysis::Finding>& findings)
 {
     Table table;
-    table.columns = {{"rule", "rule", false},         {"title", "title", false}, {"gain", "gain_ns"},
-                     {"low", "gain_low_ns"}, {"high", "gain_high_ns"}};
+    table.columns = {{"rule", "rule", false},
+                     {"title", "title", false},
+                     {"gain", "gain_ns"},
+                     {"low", "gain_low_ns"},
+                     {"high", "gain_high_ns"}};
     for (const analysis::Finding& f : findings) {
-        table.rows.push_back({textCell(f.rule), textCell(f.title), {"", f.gainNs},
-                              {"", static_cast<std::int64_t>(f.gain.low)}, {"", static_cast<std::int64_t>(f.gain.high)}});
+        table.rows.push_back({textCell(f.rule),
+                              textCell(f.title),
+                              {"", f.gainNs},
+                              {"", static_cast<std::int64_t>(f.gain.low)},
+                              {"", static_cast<std::int64_t>(f.gain.high)}});
     }
     return table;
 }
 
 }  // namespace
 
-void printFindings(const Trace& trace, const std::vector<analysis::Finding>& findings, const TraceOptions& options, bool full)
+void printFindings(const Trace& trace, const std::vector<analysis::Finding>& findings, const TraceOptions& options,
+                   bool full)
 {
     if (options.format == Format::Json) {
         printJson(toJson(trace, findings));

@@ -9,8 +9,10 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 constexpr std::size_t kRunsPerTable = 4;
 
@@ -79,14 +81,14 @@ std::string runNote(const analysis::Breakdown& run, const std::string& unit)
     if (run.steps.empty())
         return fmt::format("{}: no finished step to judge", run.mode);
     const auto ns = [&](double value) { return analysis::formatTime(static_cast<std::int64_t>(value), unit); };
-    std::string note = fmt::format("{}: {} steps used, {} warm-up dropped, 95% interval of the median {} to {}", run.mode,
-                                   run.steps.used.size(), run.steps.warmupCount, ns(run.steps.interval.low),
+    std::string note = fmt::format("{}: {} steps used, {} warm-up dropped, 95% interval of the median {} to {}",
+                                   run.mode, run.steps.used.size(), run.steps.warmupCount, ns(run.steps.interval.low),
                                    ns(run.steps.interval.high));
     if (run.gemmFlopsPerSecond > 0)
         note += fmt::format("; GEMMs at {}", analysis::formatFlops(run.gemmFlopsPerSecond));
     if (run[Family::Quantization].busyNs > 0)
-        note += fmt::format("; quantization tax {}, {:.2f} of the fp8 GEMM time", analysis::formatPercent(run.quantizationTax),
-                            run.quantizationPerFp8Gemm);
+        note += fmt::format("; quantization tax {}, {:.2f} of the fp8 GEMM time",
+                            analysis::formatPercent(run.quantizationTax), run.quantizationPerFp8Gemm);
     return note;
 }
 
@@ -149,7 +151,8 @@ void addBreakdownCommand(CLI::App& app, Program&)
 {
     auto options = std::make_shared<TraceOptions>();
     auto by = std::make_shared<std::string>("family");
-    CLI::App* command = app.add_subcommand("breakdown", "Where a step's time goes; the parts add up to the step exactly");
+    CLI::App* command =
+        app.add_subcommand("breakdown", "Where a step's time goes; the parts add up to the step exactly");
     addTraceOptions(*command, *options);
     command->add_option("--by", *by, "What to add up by: family, role or phase")
         ->check(CLI::IsMember({"family", "role", "phase"}).description(""))

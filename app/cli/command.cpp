@@ -10,8 +10,10 @@
 #include <map>
 #include <set>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 /// "4-40", "4-", "-40" or "7".
 analysis::StepLimit parseSteps(const std::string& text)
@@ -39,7 +41,8 @@ analysis::StepLimit parseSteps(const std::string& text)
 
 void addFormatOption(CLI::App& command, Format& format)
 {
-    static const std::map<std::string, Format> formats{{"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}};
+    static const std::map<std::string, Format> formats{
+        {"table", Format::Table}, {"json", Format::Json}, {"csv", Format::Csv}};
     command.add_option("--format", format, "How to print: table, json or csv")
         ->transform(CLI::CheckedTransformer(formats, CLI::ignore_case).description(""))
         ->option_text("FORMAT");
@@ -55,9 +58,10 @@ void addTraceOptions(CLI::App& command, TraceOptions& options)
     command.add_option("--run", options.runs, "Only these runs, by mode (bf16,fp8,fp8-fused)")
         ->delimiter(',')
         ->option_text("MODE,...");
-    command.add_option_function<std::string>(
-               "--steps", [&options](const std::string& text) { options.steps = parseSteps(text); },
-               "Only these steps, by index: 4-40")
+    command
+        .add_option_function<std::string>(
+            "--steps", [&options](const std::string& text) { options.steps = parseSteps(text); },
+            "Only these steps, by index: 4-40")
         ->option_text("A-B");
 }
 

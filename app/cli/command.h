@@ -12,14 +12,15 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::cli {
+namespace fp8scope::cli
+{
 
 /// Documented in `fp8scope --help` and the manual page.
 enum ExitCode : int {
     kSuccess = 0,
-    kFailure = 1,      ///< the work could not be done; one sentence on standard error says why
-    kUsage = 2,        ///< wrong arguments or configuration
-    kIncomplete = 3,   ///< a run was cancelled, killed or out of disk; what was recorded is in the file
+    kFailure = 1,     ///< the work could not be done; one sentence on standard error says why
+    kUsage = 2,       ///< wrong arguments or configuration
+    kIncomplete = 3,  ///< a run was cancelled, killed or out of disk; what was recorded is in the file
 };
 
 /// Options of every subcommand that asks a trace something.

@@ -10,8 +10,10 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 Cell deltaCell(std::int64_t ns, const std::string& unit)
 {
@@ -26,7 +28,7 @@ Table tableOf(const analysis::SpeedupAccount& account, const std::string& unit)
     Table table;
     table.columns = {{"from " + account.fromMode + " to " + account.toMode, "bar", false},
                      {"a step", "delta_ns"},
-                     {"what it is", "explanation", false, true}};
+                     {"what it is", "explanation", false, false, true}};
     table.rows.push_back({textCell(account.fromMode + " step"), timeCell(account.fromNs, unit), textCell("")});
     for (const analysis::AccountBar& bar : account.bars)
         table.rows.push_back({textCell(bar.name), deltaCell(bar.deltaNs, unit), textCell(bar.explanation)});
@@ -40,8 +42,10 @@ std::string verdict(const analysis::SpeedupAccount& account)
                                    account.speedupInterval.high);
     if (account.withinNoise)
         text += ", within the noise";
-    text += fmt::format("; at best {:.2f} if only the fp8 layers' GEMMs were {:.1f}x faster (Amdahl)", account.amdahlBound,
-                        account.idealGemmRatio);
+    if (account.idealGemmRatio <= 1)
+        return text + "; this device's peaks promise no gain of fp8 GEMMs";
+    text += fmt::format("; at best {:.2f} if only the fp8 layers' GEMMs were {:.1f}x faster (Amdahl)",
+                        account.amdahlBound, account.idealGemmRatio);
     if (account.quantizationPerFp8Gemm > 0)
         text += fmt::format("; quantization is {:.2f} of the fp8 GEMM time, break-even is {:.2f}",
                             account.quantizationPerFp8Gemm, account.breakEven);
@@ -84,7 +88,8 @@ const analysis::Breakdown& runNamed(const std::vector<analysis::Breakdown>& runs
 
 }  // namespace
 
-void printAccounts(const Trace& trace, const std::vector<analysis::SpeedupAccount>& accounts, const TraceOptions& options)
+void printAccounts(const Trace& trace, const std::vector<analysis::SpeedupAccount>& accounts,
+                   const TraceOptions& options)
 {
     if (options.format == Format::Json) {
         printJson(toJson(accounts));
@@ -96,8 +101,8 @@ void printAccounts(const Trace& trace, const std::vector<analysis::SpeedupAccoun
             print(renderCsv(table));
             continue;
         }
-        table.headline = headline(trace, options, fmt::format("from the {} step to the {} step", accounts[i].fromMode,
-                                                              accounts[i].toMode));
+        table.headline = headline(
+            trace, options, fmt::format("from the {} step to the {} step", accounts[i].fromMode, accounts[i].toMode));
         table.notes = {"", verdict(accounts[i])};
         print((i > 0 ? "\n" : "") + renderTable(table));
     }

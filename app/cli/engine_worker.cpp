@@ -4,7 +4,8 @@
 
 #include "engine/worker/worker.h"
 
-namespace fp8scope::cli {
+namespace fp8scope::cli
+{
 
 void addEngineWorkerCommand(CLI::App& app, Program& program)
 {

@@ -9,8 +9,10 @@
 
 #include <cmath>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 struct RunFacts {
     std::uint64_t steps = 0;
@@ -41,15 +43,22 @@ Table runTable(const Trace& trace, const TraceOptions& options)
     Table table;
     table.headline = fmt::format("{}: {} runs, {} slices, {}", options.file.filename().string(), trace.runs.size(),
                                  trace.sliceCount(), trace.complete ? "complete" : "incomplete");
-    table.columns = {{"run", "mode", false},       {"origin", "origin", false}, {"steps", "steps"},
-                     {"slices", "slices"},         {"length", "length_ns"},     {"last loss", "last_loss"},
-                     {"state", "state", false, true}};
+    table.columns = {{"run", "mode", false},
+                     {"origin", "origin", false},
+                     {"steps", "steps"},
+                     {"slices", "slices"},
+                     {"length", "length_ns"},
+                     {"last loss", "last_loss"},
+                     {"state", "state", false, false, true}};
     for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
         const Run& run = trace.runs[r];
         const RunFacts facts = factsOf(trace, RunId(r));
         const std::string state = run.complete ? "complete" : (run.note.empty() ? "incomplete" : run.note);
-        table.rows.push_back({textCell(run.mode), textCell(toString(run.origin)), countCell(facts.steps),
-                              countCell(facts.slices), timeCell(run.endNs - run.startNs, options.timeUnit),
+        table.rows.push_back({textCell(run.mode),
+                              textCell(toString(run.origin)),
+                              countCell(facts.steps),
+                              countCell(facts.slices),
+                              timeCell(run.endNs - run.startNs, options.timeUnit),
                               {lossText(facts.lastLoss), std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
                               textCell(state)});
     }

@@ -9,8 +9,10 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 struct KernelOptions : TraceOptions {
     std::size_t top = 30;
@@ -29,17 +31,17 @@ std::int64_t sortKey(const analysis::KernelTime& k, const std::string& sort)
 std::vector<analysis::KernelTime> chosenKernels(const analysis::Breakdown& run, const KernelOptions& options)
 {
     std::vector<analysis::KernelTime> kernels = run.kernels;
-    std::stable_sort(kernels.begin(), kernels.end(), [&](const auto& a, const auto& b) {
-        return sortKey(a, options.sort) > sortKey(b, options.sort);
-    });
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [&](const auto& a, const auto& b) { return sortKey(a, options.sort) > sortKey(b, options.sort); });
     if (options.top > 0 && kernels.size() > options.top)
         kernels.resize(options.top);
     return kernels;
 }
 
+/// What bounds the kernel: arithmetic for GEMMs, memory for all others.
 Cell rateCell(const analysis::KernelTime& k)
 {
-    if (k.flopsPerSecond > 0)
+    if (k.role == Role::Gemm && k.flopsPerSecond > 0)
         return {analysis::formatFlops(k.flopsPerSecond), k.flopsPerSecond};
     if (k.bytesPerSecond > 0)
         return {analysis::formatBandwidth(k.bytesPerSecond), k.bytesPerSecond};
@@ -50,15 +52,24 @@ Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::vec
               const std::string& unit)
 {
     Table table;
-    table.columns = {{"kernel", "name", false, true}, {"family", "family", false}, {"count", "count_per_step"},
-                     {"exposed", "exposed_ns"},       {"share", "share"},          {"median", "median_ns"},
-                     {"p95", "p95_ns"},               {"rate", "rate"}};
+    table.columns = {{"kernel", "name", false, true},
+                     {"family", "family", false},
+                     {"count", "count_per_step"},
+                     {"exposed", "exposed_ns"},
+                     {"share", "share"},
+                     {"median", "median_ns"},
+                     {"p95", "p95_ns"},
+                     {"rate", "rate"}};
     for (const analysis::KernelTime& k : kernels) {
-        const double share =
-            run.stepNs > 0 ? static_cast<double>(k.exposedNs) / static_cast<double>(run.stepNs) : 0.0;
-        table.rows.push_back({textCell(trace.name(k.name).text), textCell(toString(k.family)),
-                              {fmt::format("{:.4g}", k.countPerStep), k.countPerStep}, timeCell(k.exposedNs, unit),
-                              shareCell(share), timeCell(k.medianNs, unit), timeCell(k.p95Ns, unit), rateCell(k)});
+        const double share = run.stepNs > 0 ? static_cast<double>(k.exposedNs) / static_cast<double>(run.stepNs) : 0.0;
+        table.rows.push_back({textCell(trace.name(k.name).text),
+                              textCell(toString(k.family)),
+                              {fmt::format("{:.4g}", k.countPerStep), k.countPerStep},
+                              timeCell(k.exposedNs, unit),
+                              shareCell(share),
+                              timeCell(k.medianNs, unit),
+                              timeCell(k.p95Ns, unit),
+                              rateCell(k)});
     }
     if (kernels.size() < run.kernels.size())
         table.notes.push_back(fmt::format("{} more; --top 0 shows all", run.kernels.size() - kernels.size()));
@@ -71,21 +82,21 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs, co
     for (const analysis::Breakdown& run : runs) {
         Json kernels = Json::array();
         for (const analysis::KernelTime& k : chosenKernels(run, options)) {
-            kernels.push_back({{"name", trace.name(k.name).text},
-                               {"role", toString(k.role)},
-                               {"family", toString(k.family)},
-                               {"layer", k.op.valid() && trace.op(k.op).layer.valid()
-                                             ? Json(trace.layer(trace.op(k.op).layer).name)
-                                             : Json()},
-                               {"count_per_step", k.countPerStep},
-                               {"exposed_ns", k.exposedNs},
-                               {"busy_ns", k.busyNs},
-                               {"median_ns", k.medianNs},
-                               {"p95_ns", k.p95Ns},
-                               {"min_ns", k.minNs},
-                               {"max_ns", k.maxNs},
-                               {"flops_per_second", k.flopsPerSecond},
-                               {"bytes_per_second", k.bytesPerSecond}});
+            kernels.push_back(
+                {{"name", trace.name(k.name).text},
+                 {"role", toString(k.role)},
+                 {"family", toString(k.family)},
+                 {"layer",
+                  k.op.valid() && trace.op(k.op).layer.valid() ? Json(trace.layer(trace.op(k.op).layer).name) : Json()},
+                 {"count_per_step", k.countPerStep},
+                 {"exposed_ns", k.exposedNs},
+                 {"busy_ns", k.busyNs},
+                 {"median_ns", k.medianNs},
+                 {"p95_ns", k.p95Ns},
+                 {"min_ns", k.minNs},
+                 {"max_ns", k.maxNs},
+                 {"flops_per_second", k.flopsPerSecond},
+                 {"bytes_per_second", k.bytesPerSecond}});
         }
         document["runs"].push_back({{"mode", run.mode},
                                     {"origin", toString(run.origin)},
@@ -100,7 +111,8 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs, co
 void addKernelsCommand(CLI::App& app, Program&)
 {
     auto options = std::make_shared<KernelOptions>();
-    CLI::App* command = app.add_subcommand("kernels", "Every kernel with its time, count and achieved FLOP/s or bytes/s");
+    CLI::App* command =
+        app.add_subcommand("kernels", "Every kernel with its time, count and achieved FLOP/s or bytes/s");
     addTraceOptions(*command, *options);
     command->add_option("--top", options->top, "How many (0: all)")->capture_default_str()->option_text("N");
     command->add_option("--sort", options->sort, "By exposed, busy, count or median")

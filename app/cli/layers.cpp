@@ -7,16 +7,25 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::string& unit)
 {
     Table table;
-    table.columns = {{"layer", "layer", false, true}, {"in", "in_features"},      {"out", "out_features"},
-                     {"in", "precision", false},      {"GEMM", "gemm_ns"},        {"quant.", "quantization_ns"},
-                     {"bias", "bias_ns"},             {"activ.", "activation_ns"}, {"optim.", "optimizer_ns"},
-                     {"other", "other_ns"},           {"total", "total_ns"}};
+    table.columns = {{"layer", "layer", false, true},
+                     {"in", "in_features"},
+                     {"out", "out_features"},
+                     {"in", "precision", false},
+                     {"GEMM", "gemm_ns"},
+                     {"quant.", "quantization_ns"},
+                     {"bias", "bias_ns"},
+                     {"activ.", "activation_ns"},
+                     {"optim.", "optimizer_ns"},
+                     {"other", "other_ns"},
+                     {"total", "total_ns"}};
     for (const analysis::LayerTime& time : run.layers) {
         const analysis::LayerCost cost = analysis::layerCost(run, time);
         std::vector<Cell> row;
@@ -29,8 +38,8 @@ Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::str
         } else {
             row = {textCell("(no layer, idle)"), {"", Json()}, {"", Json()}, textCell("")};
         }
-        for (const std::int64_t ns : {cost.gemmNs, cost.quantizationNs, cost.biasNs, cost.activationNs, cost.optimizerNs,
-                                      cost.otherNs, cost.totalNs()})
+        for (const std::int64_t ns : {cost.gemmNs, cost.quantizationNs, cost.biasNs, cost.activationNs,
+                                      cost.optimizerNs, cost.otherNs, cost.totalNs()})
             row.push_back(timeCell(ns, unit));
         table.rows.push_back(std::move(row));
     }

@@ -12,7 +12,8 @@
 #include <new>
 #include <system_error>
 
-namespace {
+namespace
+{
 
 std::filesystem::path ownExecutable(const char* argv0)
 {

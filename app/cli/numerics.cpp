@@ -11,8 +11,10 @@
 
 #include <cmath>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 struct NumericsOptions : TraceOptions {
     bool perStep = false;
@@ -42,9 +44,10 @@ Table worstTable(const std::vector<analysis::TensorNumerics>& tensors)
 Table stepTable(const Trace& trace, RunId run, const analysis::StepLimit& limit)
 {
     Table table;
-    table.columns = {{"step", "step"},           {"tensor", "tensor", false, true}, {"format", "format", false},
-                     {"amax", "amax"},           {"scale", "scale"},                {"saturated", "saturated"},
-                     {"underflow", "underflowed"}, {"zeros", "zeros"},              {"count", "count"}};
+    table.columns = {
+        {"step", "step"},   {"tensor", "tensor", false, true}, {"format", "format", false},  {"amax", "amax"},
+        {"scale", "scale"}, {"saturated", "saturated"},        {"underflow", "underflowed"}, {"zeros", "zeros"},
+        {"count", "count"}};
     for (const TensorStat& s : trace.tensorStats) {
         if (s.run != run || s.step < limit.first || s.step > limit.last)
             continue;
@@ -87,9 +90,15 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
         Json stats = Json::array();
         for (const TensorStat& s : trace.tensorStats) {
             if (s.run == run.run)
-                stats.push_back({{"step", s.step}, {"tensor", s.tensor}, {"format", s.format}, {"amax", finite(s.amax)},
-                                 {"scale", finite(s.scale)}, {"count", s.count}, {"saturated", s.saturated},
-                                 {"underflowed", s.underflowed}, {"zeros", s.zeros}});
+                stats.push_back({{"step", s.step},
+                                 {"tensor", s.tensor},
+                                 {"format", s.format},
+                                 {"amax", finite(s.amax)},
+                                 {"scale", finite(s.scale)},
+                                 {"count", s.count},
+                                 {"saturated", s.saturated},
+                                 {"underflowed", s.underflowed},
+                                 {"zeros", s.zeros}});
         }
         document["runs"].push_back({{"mode", run.mode},
                                     {"loss", std::move(losses)},
@@ -104,7 +113,8 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
 void addNumericsCommand(CLI::App& app, Program&)
 {
     auto options = std::make_shared<NumericsOptions>();
-    CLI::App* command = app.add_subcommand("numerics", "amax, scale, saturation and underflow per tensor; loss per run");
+    CLI::App* command =
+        app.add_subcommand("numerics", "amax, scale, saturation and underflow per tensor; loss per run");
     addTraceOptions(*command, *options);
     command->add_flag("--per-step", options->perStep, "A row for each step and tensor instead of the worst tensors");
     command->callback([options] {
@@ -125,8 +135,8 @@ void addNumericsCommand(CLI::App& app, Program&)
                 const std::string csv = renderCsv(table);
                 print(first ? csv : csv.substr(csv.find('\n') + 1));
             } else {
-                table.headline = fmt::format("{}: {}, numerics of the fp8 tensors; {}", options->file.filename().string(),
-                                             run.mode, lossNote(trace, run.run));
+                table.headline = fmt::format("{}: {}, numerics of the fp8 tensors; {}",
+                                             options->file.filename().string(), run.mode, lossNote(trace, run.run));
                 if (table.rows.empty())
                     print((first ? "" : "\n") + wrap(table.headline + "; this run quantizes nothing"));
                 else

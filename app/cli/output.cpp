@@ -7,12 +7,16 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <numeric>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 constexpr std::string_view kEllipsis = "…";
 constexpr std::size_t kMinElastic = 12;
+constexpr std::size_t kMinWrapped = 30;
 
 bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
@@ -45,6 +49,28 @@ std::string elide(std::string_view text, std::size_t width)
     return fmt::format("{}{}{}", prefix(text, headPoints), kEllipsis, text.substr(tailStart));
 }
 
+/// Words of a sentence in lines of at most `width` columns; inner runs of blanks stay.
+std::vector<std::string> wordLines(std::string_view text, std::size_t width)
+{
+    std::vector<std::string> lines;
+    std::string line;
+    for (std::size_t pos = 0; pos < text.size();) {
+        const std::size_t end = std::min(text.find(' ', pos), text.size());
+        const std::string_view word = text.substr(pos, end - pos);
+        if (!line.empty() && displayWidth(line) + 1 + displayWidth(word) > width) {
+            lines.push_back(line);
+            line.clear();
+        }
+        if (!line.empty())
+            line += ' ';
+        line += word;
+        pos = end + 1;
+    }
+    if (!line.empty())
+        lines.push_back(line);
+    return lines;
+}
+
 std::vector<std::size_t> columnWidths(const Table& table)
 {
     std::vector<std::size_t> widths;
@@ -52,6 +78,10 @@ std::vector<std::size_t> columnWidths(const Table& table)
         std::size_t width = displayWidth(table.columns[c].title);
         for (const auto& row : table.rows)
             width = std::max(width, displayWidth(row[c].text));
+        if (table.columns[c].wrapped) {
+            const std::size_t used = std::accumulate(widths.begin(), widths.end(), 2 * widths.size());
+            width = std::min(width, std::max(kMinWrapped, kWidth - std::min(kWidth, used)));
+        }
         widths.push_back(width);
     }
     std::size_t total = 2 * (widths.empty() ? 0 : widths.size() - 1);
@@ -84,6 +114,23 @@ void appendLine(std::string& out, const Table& table, const std::vector<std::siz
     out += line + '\n';
 }
 
+void appendRow(std::string& out, const Table& table, const std::vector<std::size_t>& widths,
+               const std::vector<Cell>& row)
+{
+    std::vector<std::string_view> texts;
+    for (const Cell& cell : row)
+        texts.emplace_back(cell.text);
+    if (!table.columns.back().wrapped || row.back().text.empty()) {
+        appendLine(out, table, widths, texts);
+        return;
+    }
+    for (const std::string& line : wordLines(row.back().text, widths.back())) {
+        texts.back() = line;
+        appendLine(out, table, widths, texts);
+        std::fill(texts.begin(), texts.end(), std::string_view());
+    }
+}
+
 std::string csvField(const Json& value)
 {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -107,26 +154,13 @@ std::size_t displayWidth(std::string_view text)
 
 std::string wrap(std::string_view text, std::size_t indent)
 {
-    std::string out;
-    std::string line;
-    const auto flush = [&] {
-        out += line + '\n';
-        line = std::string(indent, ' ');
-    };
-    for (std::size_t pos = 0; pos < text.size();) {
-        const std::size_t end = std::min(text.find(' ', pos), text.size());
-        const std::string_view word = text.substr(pos, end - pos);
-        const bool empty = line.find_first_not_of(' ') == std::string::npos;
-        if (!empty && displayWidth(line) + 1 + displayWidth(word) > kWidth)
-            flush();
-        if (line.find_first_not_of(' ') != std::string::npos)
-            line += ' ';
-        line += word;
-        pos = end + 1;
-    }
-    if (!line.empty())
-        flush();
-    return out;
+    // Leading blanks are the first line's own indentation.
+    const std::size_t start = std::min(text.find_first_not_of(' '), text.size());
+    std::string out(text.substr(0, start));
+    const std::vector<std::string> lines = wordLines(text.substr(start), kWidth - std::max(start, indent));
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        out += (i > 0 ? std::string(indent, ' ') : std::string()) + lines[i] + '\n';
+    return lines.empty() ? "\n" : out;
 }
 
 std::string renderTable(const Table& table)
@@ -143,12 +177,8 @@ std::string renderTable(const Table& table)
     for (std::size_t c = 0; c < widths.size(); ++c)
         total += widths[c] + (c > 0 ? 2 : 0);
     out += std::string(total, '-') + '\n';
-    for (const auto& row : table.rows) {
-        texts.clear();
-        for (const Cell& cell : row)
-            texts.emplace_back(cell.text);
-        appendLine(out, table, widths, texts);
-    }
+    for (const auto& row : table.rows)
+        appendRow(out, table, widths, row);
     for (const std::string& note : table.notes)
         out += wrap(note);
     return out;

@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-namespace fp8scope::cli {
+namespace fp8scope::cli
+{
 
 enum class Format { Table, Json, Csv };
 
@@ -23,13 +24,14 @@ struct Cell {
 
 struct Column {
     std::string title;
-    std::string key;         ///< CSV header, with the unit: "exposed_ns"
-    bool right = true;       ///< right-aligned (numbers)
-    bool elastic = false;    ///< shortened with "…" when the table would pass the width
+    std::string key;       ///< CSV header, with the unit: "exposed_ns"
+    bool right = true;     ///< right-aligned (numbers)
+    bool elastic = false;  ///< shortened with "…" when the table would pass the width
+    bool wrapped = false;  ///< a sentence: takes the width that is left and goes on in further lines; the last column
 };
 
 struct Table {
-    std::string headline;    ///< printed above; names the origin of the figures
+    std::string headline;  ///< printed above; names the origin of the figures
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
     std::vector<std::string> notes;  ///< printed below, wrapped; not in CSV

@@ -10,8 +10,10 @@
 #include <iostream>
 #include <iterator>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 struct QueryOptions {
     std::filesystem::path file;
@@ -37,7 +39,8 @@ Cell cellOf(const SqlValue& value)
 
 void runQuery(const QueryOptions& options)
 {
-    const std::string sql = options.sql == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : options.sql;
+    const std::string sql =
+        options.sql == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : options.sql;
     TraceQuery query(options.file);
     const QueryResult result = query.run(sql, {.rowLimit = options.limit});
     Table table;
@@ -52,7 +55,9 @@ void runQuery(const QueryOptions& options)
         table.rows.push_back(std::move(cells));
     }
     emitResult(options.format, table, [&] {
-        Json document{{"schema_version", kJsonSchema}, {"columns", result.columns}, {"rows", Json::array()},
+        Json document{{"schema_version", kJsonSchema},
+                      {"columns", result.columns},
+                      {"rows", Json::array()},
                       {"truncated", result.truncated}};
         for (const auto& row : table.rows) {
             Json values = Json::array();
@@ -73,9 +78,13 @@ void addQueryCommand(CLI::App& app, Program&)
     auto options = std::make_shared<QueryOptions>();
     CLI::App* command = app.add_subcommand("query", "Run one read-only SQL statement on a trace");
     command->add_option("FILE", options->file, "The trace (.fp8trace)")->required()->option_text(" ");
-    command->add_option("SQL", options->sql, "The statement; - reads it from standard input")->required()->option_text(" ");
+    command->add_option("SQL", options->sql, "The statement; - reads it from standard input")
+        ->required()
+        ->option_text(" ");
     addFormatOption(*command, options->format);
-    command->add_option("--limit", options->limit, "At most this many rows (0: all)")->capture_default_str()->option_text("N");
+    command->add_option("--limit", options->limit, "At most this many rows (0: all)")
+        ->capture_default_str()
+        ->option_text("N");
     command->footer("Tables and views are described in resources/help/trace-format.md. Example:\n"
                     "  fp8scope query demo.fp8trace \"select name, count(*), sum(dur_ns) from slice group by name\"");
     command->callback([options] { runQuery(*options); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `fp8scope report`: the report as Markdown, HTML, or PDF. The PDF writer is Qt's and lives in fp8scope-gui, which is started
-// for it without a display, so that this program needs no Qt.
+// `fp8scope report`: the report as Markdown, HTML, or PDF. The PDF writer is Qt's and lives in fp8scope-gui, which is
+// started for it without a display, so that this program needs no Qt.
 #include "app/cli/command.h"
 
 #include "app/analysis/overview.h"
@@ -20,8 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 struct ReportOptions {
     std::filesystem::path file;
@@ -38,7 +40,8 @@ void writeText(const std::filesystem::path& path, const std::string& text)
                     "check the folder's permissions and free space");
 }
 
-void writePdf(const std::filesystem::path& trace, const std::filesystem::path& output, const std::filesystem::path& self)
+void writePdf(const std::filesystem::path& trace, const std::filesystem::path& output,
+              const std::filesystem::path& self)
 {
     const std::filesystem::path gui = self.parent_path() / "fp8scope-gui";
     if (!std::filesystem::exists(gui))

@@ -21,8 +21,10 @@
 
 #include <unistd.h>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 struct RunOptions {
     std::filesystem::path config;
@@ -63,8 +65,9 @@ plan::MlpConfig configOf(const RunOptions& options)
 void addSetting(CLI::App& command, RunOptions& options, const std::string& flags, const std::string& key,
                 const std::string& help, const std::string& placeholder)
 {
-    command.add_option_function<std::string>(
-               flags, [&options, key](const std::string& value) { options.settings.emplace_back(key, value); }, help)
+    command
+        .add_option_function<std::string>(
+            flags, [&options, key](const std::string& value) { options.settings.emplace_back(key, value); }, help)
         ->option_text(placeholder);
 }
 
@@ -84,17 +87,19 @@ std::string tomlList(const std::string& text, bool quote)
 
 void addModelOptions(CLI::App& command, RunOptions& options)
 {
-    command.add_option_function<std::string>(
-               "--widths",
-               [&options](const std::string& v) { options.settings.emplace_back("widths", tomlList(v, false)); },
-               "Features before the first layer, then after each: 1024,4096,1024")
+    command
+        .add_option_function<std::string>(
+            "--widths",
+            [&options](const std::string& v) { options.settings.emplace_back("widths", tomlList(v, false)); },
+            "Features before the first layer, then after each: 1024,4096,1024")
         ->option_text("N,N,...");
-    command.add_option_function<std::string>(
-               "--modes", [&options](const std::string& v) { options.settings.emplace_back("modes", tomlList(v, true)); },
-               "Modes to train in turn: bf16,fp8,fp8-fused")
+    command
+        .add_option_function<std::string>(
+            "--modes", [&options](const std::string& v) { options.settings.emplace_back("modes", tomlList(v, true)); },
+            "Modes to train in turn: bf16,fp8,fp8-fused")
         ->option_text("MODE,...");
-    command.add_flag_callback("--no-bias", [&options] { options.settings.emplace_back("bias", "false"); },
-                              "Linear layers without bias");
+    command.add_flag_callback(
+        "--no-bias", [&options] { options.settings.emplace_back("bias", "false"); }, "Linear layers without bias");
     addSetting(command, options, "--activation", "activation", "relu, gelu or none", "NAME");
     addSetting(command, options, "--batch", "batch", "Rows of a batch", "N");
     addSetting(command, options, "--steps", "steps", "Steps a mode, after the warm-up", "N");
@@ -104,39 +109,43 @@ void addModelOptions(CLI::App& command, RunOptions& options)
     addSetting(command, options, "--learning-rate", "optimizer.learning_rate", "Learning rate", "X");
     addSetting(command, options, "--recipe", "recipe.kind", "How scales are chosen: tensorwise or delayed", "NAME");
     addSetting(command, options, "--seed", "seed", "Seed of weights and data", "N");
-    command.add_option_function<std::vector<std::string>>(
-               "--fusion",
-               [&options](const std::vector<std::string>& switches) {
-                   for (const std::string& s : switches) {
-                       const std::size_t eq = s.find('=');
-                       options.settings.emplace_back("fusion." + s.substr(0, eq),
-                                                     eq == std::string::npos ? "true" : s.substr(eq + 1));
-                   }
-               },
-               "Switch one fusion on or off in all modes that can have it: cast_transpose=false")
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--fusion",
+            [&options](const std::vector<std::string>& switches) {
+                for (const std::string& s : switches) {
+                    const std::size_t eq = s.find('=');
+                    options.settings.emplace_back("fusion." + s.substr(0, eq),
+                                                  eq == std::string::npos ? "true" : s.substr(eq + 1));
+                }
+            },
+            "Switch one fusion on or off in all modes that can have it: cast_transpose=false")
         ->option_text("NAME[=BOOL]");
-    command.add_option_function<std::vector<std::string>>(
-               "--set",
-               [&options](const std::vector<std::string>& assignments) {
-                   for (const std::string& s : assignments) {
-                       const std::size_t eq = s.find('=');
-                       if (eq == std::string::npos)
-                           throw CLI::ValidationError("--set", fmt::format("'{}' is not KEY=VALUE", s));
-                       options.settings.emplace_back(s.substr(0, eq), s.substr(eq + 1));
-                   }
-               },
-               "Set any key of the configuration: --set optimizer.beta2=0.95")
+    command
+        .add_option_function<std::vector<std::string>>(
+            "--set",
+            [&options](const std::vector<std::string>& assignments) {
+                for (const std::string& s : assignments) {
+                    const std::size_t eq = s.find('=');
+                    if (eq == std::string::npos)
+                        throw CLI::ValidationError("--set", fmt::format("'{}' is not KEY=VALUE", s));
+                    options.settings.emplace_back(s.substr(0, eq), s.substr(eq + 1));
+                }
+            },
+            "Set any key of the configuration: --set optimizer.beta2=0.95")
         ->option_text("KEY=VALUE");
 }
 
 volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
 
 /// Ctrl-C asks the run to stop after its step; a second one ends this program as usual.
-class InterruptStop {
+class InterruptStop
+{
 public:
     InterruptStop()
     {
-        struct sigaction action{};
+        struct sigaction action {
+        };
         action.sa_handler = [](int) { interrupted = 1; };
         action.sa_flags = static_cast<int>(SA_RESETHAND);
         sigaction(SIGINT, &action, nullptr);
@@ -193,6 +202,8 @@ int execute(const RunOptions& options, const Program& program)
         return kSuccess;
     if (options.output.empty())
         throw CLI::RequiredError("-o,--output");
+    if (!options.force && std::filesystem::exists(options.output))
+        throw Error("the file exists", options.output.string(), "choose another name, or replace it with --force");
 
     session::RunRequest request{config, options.output, options.force, options.threads};
     ProgressPrinter progress(options.progress);
@@ -226,12 +237,12 @@ void addRunCommand(CLI::App& app, Program& program)
         ->option_text("N");
     command->add_flag("--print-plan", options->printPlan, "Print each mode's plan and stop");
     command->add_flag("--print-config", options->printConfig, "Print the complete configuration and stop");
-    command
-        ->add_option("--progress", options->progress, "auto, bar, plain, json or none")
+    command->add_option("--progress", options->progress, "auto, bar, plain, json or none")
         ->transform(CLI::CheckedTransformer(progressStyles(), CLI::ignore_case).description(""))
         ->option_text("STYLE");
-    command->footer("Options override the file or preset, in the order given. Ctrl-C stops after the running step and keeps\n"
-                    "what was recorded. Example: fp8scope run --preset demo --batch 256 -o small.fp8trace");
+    command->footer(
+        "Options override the file or preset, in the order given. Ctrl-C stops after the running step and keeps\n"
+        "what was recorded. Example: fp8scope run --preset demo --batch 256 -o small.fp8trace");
     command->callback([options, &program] { program.exitCode = execute(*options, program); });
 }
 

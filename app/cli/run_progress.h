@@ -10,17 +10,21 @@
 #include <map>
 #include <string>
 
-namespace fp8scope::cli {
+namespace fp8scope::cli
+{
 
 enum class ProgressStyle : std::uint8_t { Auto, Bar, Plain, JsonLines, None };
 [[nodiscard]] const std::map<std::string, ProgressStyle>& progressStyles();
 
-/// One line for one state of a run: "fp8  [######----]  12/20  loss 0.0412  63.1 ms a step  8 s left", at most `width` columns.
+/// One line for one state of a run: "fp8  [######----]  12/20  loss 0.0412  63.1 ms a step  8 s left", at most `width`
+/// columns.
 [[nodiscard]] std::string progressLine(const session::RunProgress& progress, std::size_t width);
 
-/// JSON lines on standard output: {"event":"step","mode","mode_index","mode_count","step","steps","loss","step_ns","seconds_left"},
-/// last {"event":"end","complete","cancelled","message","file"}. The other styles write to standard error.
-class ProgressPrinter {
+/// JSON lines on standard output:
+/// {"event":"step","mode","mode_index","mode_count","step","steps","loss","step_ns","seconds_left"}, last
+/// {"event":"end","complete","cancelled","message","file"}. The other styles write to standard error.
+class ProgressPrinter
+{
 public:
     explicit ProgressPrinter(ProgressStyle style);
     void show(const session::RunProgress& progress);

@@ -184,7 +184,7 @@ class WrongInput(Fixture):
 
     def test_too_large_a_plan_is_refused_with_the_bytes(self):
         error = self.refuse(1, "run", "--widths", "262144,262144,262144", "--batch", "65536", "-o", self.dir / "x.fp8trace")
-        self.assertRegex(error, r"[0-9.]+ [GT]B")
+        self.assertRegex(error, r"[0-9.]+ [GT]i?B")
         self.assertFalse((self.dir / "x.fp8trace").exists())
 
     def test_files_that_are_no_trace(self):

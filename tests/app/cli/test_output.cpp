@@ -5,8 +5,10 @@
 
 #include <sstream>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 std::size_t widestLine(const std::string& text)
 {
@@ -58,6 +60,21 @@ TEST(OutputTest, NotesAndHeadlinesWrapAtTheWidth)
         sentence += "word ";
     EXPECT_LE(widestLine(wrap(sentence, 4)), kWidth);
     EXPECT_EQ(wrap("one short line"), "one short line\n");
+}
+
+TEST(OutputTest, ASentenceInTheLastColumnGoesOnInFurtherLines)
+{
+    Table table;
+    table.columns = {{"bar", "bar", false}, {"what it is", "explanation", false, false, true}};
+    std::string sentence = "first";
+    for (int i = 0; i < 30; ++i)
+        sentence += " word";
+    table.rows = {{textCell("bias"), textCell(sentence)}, {textCell("step"), textCell("")}};
+    const std::string text = renderTable(table);
+    EXPECT_LE(widestLine(text), kWidth);
+    EXPECT_NE(text.find("bias  first word"), std::string::npos);
+    EXPECT_NE(text.find("\n      word"), std::string::npos);
+    EXPECT_NE(text.find("\nstep\n"), std::string::npos);
 }
 
 TEST(OutputTest, CsvQuotesWhatNeedsItAndWritesRawValues)

@@ -5,8 +5,10 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::cli {
-namespace {
+namespace fp8scope::cli
+{
+namespace
+{
 
 session::RunProgress halfway()
 {
