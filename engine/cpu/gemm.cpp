@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <oneapi/dnnl/dnnl.hpp>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <unordered_map>
@@ -52,15 +52,6 @@ DType operandType(const GemmCall& call, GemmArithmetic arithmetic)
 bool writesDirectly(const GemmCall& call, DType operands)
 {
     return call.beta == 0 && (call.d.type == DType::F32 || operands == DType::Bf16);
-}
-
-void decodeToBf16(std::span<const Fp8> q, DType format, std::span<Bf16> y)
-{
-    std::array<Bf16, 256> values;
-    for (std::size_t code = 0; code < values.size(); ++code)
-        values[code] = encodeBf16(fp8Values(format)[code]);
-    for (std::size_t i = 0; i < q.size(); ++i)
-        y[i] = values[q[i]];
 }
 
 struct ScratchBytes {
@@ -216,8 +207,8 @@ const std::byte* GemmRunner::Impl::decoded(const MatrixLayout& layout, DType typ
             kernels->toF32({reinterpret_cast<const Bf16*>(operand) + first, n},
                            {reinterpret_cast<float*>(scratch.data()) + first, n});
         else if (type == DType::Bf16)
-            decodeToBf16({reinterpret_cast<const Fp8*>(operand) + first, n}, layout.type,
-                         {reinterpret_cast<Bf16*>(scratch.data()) + first, n});
+            kernels->decodeFp8ToBf16({reinterpret_cast<const Fp8*>(operand) + first, n}, layout.type,
+                                     {reinterpret_cast<Bf16*>(scratch.data()) + first, n});
         else
             kernels->decodeFp8({reinterpret_cast<const Fp8*>(operand) + first, n}, layout.type, 1.0F,
                                {reinterpret_cast<float*>(scratch.data()) + first, n});

@@ -175,6 +175,22 @@ void decodeFp8Kernel(std::span<const Fp8> q, DType format, float scale, std::spa
         decodeFp8As<B, DType::E5m2>(q, scale, y);
 }
 
+template <int B, DType Type>
+void decodeFp8ToBf16As(std::span<const Fp8> q, std::span<Bf16> y)
+{
+    forEachVector<B>(q.size(), [in = q.data(), out = y.data()](std::size_t i, const auto& lanes) {
+        lanes.store(out + i, shiftRight<16, B>(asBits<B>(widenFp8<B, Type>(lanes.load(in + i)))));
+    });
+}
+template <int B>
+void decodeFp8ToBf16Kernel(std::span<const Fp8> q, DType format, std::span<Bf16> y)
+{
+    if (format == DType::E4m3)
+        decodeFp8ToBf16As<B, DType::E4m3>(q, y);
+    else
+        decodeFp8ToBf16As<B, DType::E5m2>(q, y);
+}
+
 template <int B>
 void encodeBf16Kernel(std::span<const float> x, std::span<Bf16> y)
 {

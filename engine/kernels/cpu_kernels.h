@@ -123,7 +123,8 @@ struct CpuKernels {
     // Activation. a[i] = f(z[i]); dz = bf16(da * f'(z)); relu: dz = z <= 0 ? 0 : da.
     void (*actForward)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);
     float (*actAmax)(const Activation&, std::span<const Bf16> z, std::span<Bf16> a);  ///< and the amax of a
-    CastResult (*actCastTranspose)(const Activation&, const CastTransposeArgs& z);    ///< quantizes a = f(z); amax of a
+    /// Quantizes a = f(z), z being args.x; the amax is a's. No column sums: columnPartials is null.
+    CastResult (*actCastTranspose)(const Activation&, const CastTransposeArgs& args);
     void (*actBackward)(const Activation&, std::span<const Bf16> da, std::span<const Bf16> z, std::span<Bf16> dz);
 
     // Losses, over whole rows of y. rowLoss has one entry for each row of the spans; add them in order of rows.
@@ -142,6 +143,7 @@ struct CpuKernels {
 
     // GEMM operands and results.
     void (*decodeFp8)(std::span<const Fp8> q, DType format, float scale, std::span<float> y);  ///< y = value(q) * scale
+    void (*decodeFp8ToBf16)(std::span<const Fp8> q, DType format, std::span<Bf16> y);  ///< exact
     void (*encodeBf16)(std::span<const float> x, std::span<Bf16> y);
     /// A GEMM's bias epilogue: y = bf16(x + bias), rounded once; bias.size() is the number of columns.
     void (*encodeBf16Bias)(std::span<const float> x, std::span<const Bf16> bias, std::span<Bf16> y);

@@ -38,6 +38,7 @@ template <int B>
         .sgd = sgdKernel<B>,
         .adam = adamKernel<B>,
         .decodeFp8 = decodeFp8Kernel<B>,
+        .decodeFp8ToBf16 = decodeFp8ToBf16Kernel<B>,
         .encodeBf16 = encodeBf16Kernel<B>,
         .encodeBf16Bias = encodeBf16BiasKernel<B>,
     };

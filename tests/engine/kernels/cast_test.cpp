@@ -139,6 +139,21 @@ TEST_P(CastKernels, DecodesEveryCodeAndFoldsTheScale)
         }
 }
 
+TEST_P(CastKernels, DecodesEveryCodeToBf16Exactly)
+{
+    std::vector<Fp8> codes(256 + 5);  // a part of a vector is left
+    for (std::size_t i = 0; i < codes.size(); ++i)
+        codes[i] = static_cast<Fp8>(i);
+    for (const DType format : {DType::E4m3, DType::E5m2}) {
+        std::vector<Bf16> values(codes.size());
+        kernels.decodeFp8ToBf16(codes, format, values);
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            EXPECT_EQ(std::bit_cast<std::uint32_t>(decodeBf16(values[i])),
+                      std::bit_cast<std::uint32_t>(decodeFp8(codes[i], format)))
+                << toString(format) << " code " << i;
+    }
+}
+
 TEST_P(CastKernels, WidensEveryBf16)
 {
     std::vector<float> values(65536);
