@@ -142,6 +142,9 @@ void MainWindow::addShortcuts()
         m_topBar->search()->setFocus(Qt::ShortcutFocusReason);
         m_topBar->search()->selectAll();
     };
+    for (int page = 0; page < kPages; ++page)
+        add(QKeySequence(Qt::CTRL | static_cast<Qt::Key>(Qt::Key_1 + page)),
+            [this, page] { showPage(static_cast<Page>(page)); });
     add(QKeySequence(Qt::Key_Slash), search);
     add(QKeySequence::Find, search);
     add(QKeySequence(Qt::Key_Escape), [this] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/panel.h"
 
+#include <QFontMetrics>
 #include <QHBoxLayout>
 #include <QStyle>
 #include <QVBoxLayout>
@@ -58,6 +59,19 @@ QPushButton* makeButton(const QString& text, const QString& role, QWidget* paren
     button->setProperty("role", role);
     button->setCursor(Qt::PointingHandCursor);
     return button;
+}
+
+QPushButton* makePill(const QString& text, QWidget* parent)
+{
+    constexpr int kTextPixels = 13;  // as in the sheet, whose bold does not count for size hints
+    constexpr int kEnds = 26;
+    QPushButton* pill = makeButton(text, u"pill"_s, parent);
+    QFont bold = pill->font();
+    bold.setPixelSize(kTextPixels);
+    bold.setBold(true);
+    pill->setCheckable(true);
+    pill->setMinimumWidth(QFontMetrics(bold).horizontalAdvance(text) + kEnds);
+    return pill;
 }
 
 QFrame* makeRule(QWidget* parent)

@@ -41,6 +41,8 @@ private:
 /// Changes the role of a label or button that is shown already.
 void setRole(QWidget* widget, const QString& role);
 [[nodiscard]] QPushButton* makeButton(const QString& text, const QString& role, QWidget* parent = nullptr);
+/// A checkable button with round ends; wide enough for its bold text when it is checked.
+[[nodiscard]] QPushButton* makePill(const QString& text, QWidget* parent = nullptr);
 [[nodiscard]] QFrame* makeRule(QWidget* parent = nullptr);
 /// Deletes all items of a layout, and their widgets.
 void clearLayout(QLayout* layout);

@@ -100,6 +100,8 @@ void StartPage::buildDemo(QVBoxLayout* column)
     row->setSpacing(12);
     row->addWidget(m_demoButton);
     row->addWidget(m_progress, 1);
+    m_demoButton->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    row->setAlignment(m_demoButton, Qt::AlignLeft);
     panel->body()->addWidget(text);
     panel->body()->addLayout(row);
     panel->body()->addWidget(m_state);

@@ -18,10 +18,11 @@ namespace
 
 constexpr double kBarShare = 0.66;
 constexpr double kRoomForLabels = 1.14;
-constexpr int kLabelGap = 4;
+constexpr int kLabelGap = 2;
+constexpr double kSmallShare = 0.01;  // of the longer step: bars below share a column
 constexpr int kTopMargin = 4;
 constexpr int kRightMargin = 6;
-constexpr int kNameGap = 6;
+constexpr int kNameGap = 2;
 
 /// The name on as few lines as fit `width`; a word that is too long alone is elided.
 QString wrapped(const QString& name, double width, const QFontMetricsF& metrics)
@@ -59,40 +60,70 @@ void WaterfallChart::setAccount(const analysis::SpeedupAccount& account)
     m_connectors.clear();
     m_unit = unitFor(std::max(account.fromNs, account.toNs));
 
-    double level = static_cast<double>(account.fromNs);
-    addColumn(tr("%1 step").arg(toQt(account.fromMode)), 0, level, true);
-    for (const analysis::AccountBar& bar : account.bars) {
-        addColumn(toQt(bar.name), level, level + static_cast<double>(bar.deltaNs), false);
-        level += static_cast<double>(bar.deltaNs);
-    }
-    addColumn(tr("%1 step").arg(toQt(account.toMode)), 0, level, true);
+    const auto fromNs = static_cast<double>(account.fromNs);
+    const QString from = tr("%1 step").arg(toQt(account.fromMode));
+    const QString to = tr("%1 step").arg(toQt(account.toMode));
+    addColumn({from, 0, fromNs, -1, tr("%1: %2").arg(from, timeText(account.fromNs))});
+    const double level = addBars(fromNs);
+    addColumn({to, 0, level, static_cast<int>(account.bars.size()), tr("%1: %2").arg(to, timeText(account.toNs))});
     setRanges();
     restyle(currentTheme());
     prepare(width());
     replot(rpQueuedReplot);
 }
 
-void WaterfallChart::addColumn(const QString& name, double fromNs, double toNs, bool isStep)
+double WaterfallChart::addBars(double level)
+{
+    const double small = kSmallShare * static_cast<double>(std::max(m_account.fromNs, m_account.toNs));
+    double smallNs = 0;
+    QStringList smallNames;
+    for (std::size_t i = 0; i < m_account.bars.size(); ++i) {
+        const analysis::AccountBar& bar = m_account.bars[i];
+        const auto ns = static_cast<double>(bar.deltaNs);
+        const QString change = (bar.deltaNs < 0 ? u"\u2212"_s : u"+"_s) + timeText(std::abs(bar.deltaNs));
+        if (std::abs(ns) < small) {
+            smallNs += ns;
+            smallNames.append(tr("%1 %2").arg(toQt(bar.name), change));
+            continue;
+        }
+        const QString tip = tr("%1: %2. %3").arg(toQt(bar.name), change, toQt(bar.explanation));
+        addColumn({toQt(bar.name), level, level + ns, static_cast<int>(i), tip});
+        level += ns;
+    }
+    if (!smallNames.isEmpty()) {
+        addColumn({tr("small ones"), level, level + smallNs, kSmallBars, smallNames.join(u'\n')});
+        level += smallNs;
+    }
+    return level;
+}
+
+bool WaterfallChart::isStep(const Column& column) const
+{
+    return column.account == -1 || column.account == static_cast<int>(m_account.bars.size());
+}
+
+void WaterfallChart::addColumn(Column column)
 {
     const auto x = static_cast<double>(m_columns.size());
-    auto* bar = new QCPBars(xAxis, yAxis);
-    bar->setWidth(kBarShare);
-    bar->setBaseValue(fromNs / m_unit.ns);
-    bar->addData(x, (toNs - fromNs) / m_unit.ns);
-    auto* label = new QCPItemText(this);
-    label->setClipToAxisRect(false);
-    label->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
-    label->position->setCoords(x, std::max(fromNs, toNs) / m_unit.ns);
-    label->setPadding(QMargins(0, 0, 0, kLabelGap - 2));
-    label->setText(isStep ? m_unit.format(toNs) : signedText(m_unit, toNs - fromNs));
+    column.bar = new QCPBars(xAxis, yAxis);
+    column.bar->setWidth(kBarShare);
+    column.bar->setBaseValue(column.fromNs / m_unit.ns);
+    column.bar->addData(x, (column.toNs - column.fromNs) / m_unit.ns);
+    column.label = new QCPItemText(this);
+    column.label->setClipToAxisRect(false);
+    column.label->setPositionAlignment(Qt::AlignHCenter | Qt::AlignBottom);
+    column.label->position->setCoords(x, std::max(column.fromNs, column.toNs) / m_unit.ns);
+    column.label->setPadding(QMargins(0, 0, 0, kLabelGap));
+    column.label->setText(isStep(column) ? m_unit.format(column.toNs)
+                                         : signedText(m_unit, column.toNs - column.fromNs));
     if (!m_columns.empty()) {
-        const double level = (isStep ? toNs : fromNs) / m_unit.ns;
+        const double level = (isStep(column) ? column.toNs : column.fromNs) / m_unit.ns;
         auto* line = new QCPItemLine(this);
         line->start->setCoords(x - 1 + kBarShare / 2, level);
         line->end->setCoords(x - kBarShare / 2, level);
         m_connectors.push_back(line);
     }
-    m_columns.push_back({name, fromNs, toNs, isStep, bar, label});
+    m_columns.push_back(std::move(column));
 }
 
 void WaterfallChart::setRanges()
@@ -112,7 +143,7 @@ void WaterfallChart::restyle(const Theme& theme)
     styleAxis(xAxis, theme, chartFont(11));
     styleAxis(yAxis, theme, chartFont(11));
     for (const Column& column : m_columns) {
-        const QColor fill = column.isStep                 ? theme.family(Family::OtherCompute)
+        const QColor fill = isStep(column)                ? theme.family(Family::OtherCompute)
                             : column.toNs > column.fromNs ? theme.family(Family::Quantization)
                                                           : theme.good;
         column.bar->setBrush(fill);
@@ -146,27 +177,26 @@ void WaterfallChart::prepare(int width)
         QMargins(left, kTopMargin, kRightMargin, static_cast<int>(metrics.lineSpacing() * lines) + 10));
 }
 
-std::optional<int> WaterfallChart::hitAt(const QPointF& place) const
+const WaterfallChart::Column* WaterfallChart::columnAt(const QPointF& place) const
 {
     const double x = xAxis->pixelToCoord(place.x());
     const auto column = static_cast<int>(std::lround(x));
-    if (column < 0 || column >= static_cast<int>(m_columns.size()) || std::abs(x - column) > 0.5 ||
-        !axisRect()->rect().adjusted(0, 0, 0, axisRect()->margins().bottom()).contains(place.toPoint()))
-        return std::nullopt;
-    return column - 1;
+    const QRect area = axisRect()->rect().adjusted(0, 0, 0, axisRect()->margins().bottom());
+    if (column < 0 || column >= static_cast<int>(m_columns.size()) || !area.contains(place.toPoint()))
+        return nullptr;
+    return &m_columns[static_cast<std::size_t>(column)];
+}
+
+std::optional<int> WaterfallChart::hitAt(const QPointF& place) const
+{
+    const Column* column = columnAt(place);
+    return column ? std::optional(column->account) : std::nullopt;
 }
 
 QString WaterfallChart::tooltipAt(const QPointF& place) const
 {
-    const auto hit = hitAt(place);
-    if (!hit)
-        return {};
-    const Column& column = m_columns[static_cast<std::size_t>(*hit + 1)];
-    if (column.isStep)
-        return tr("%1: %2").arg(column.name, timeText(std::llround(column.toNs)));
-    const analysis::AccountBar& bar = m_account.bars[static_cast<std::size_t>(*hit)];
-    const QString change = (bar.deltaNs < 0 ? u"\u2212"_s : u"+"_s) + timeText(std::abs(bar.deltaNs));
-    return tr("%1: %2. %3").arg(column.name, change, toQt(bar.explanation));
+    const Column* column = columnAt(place);
+    return column ? column->tooltip : QString();
 }
 
 void WaterfallChart::mouseReleaseEvent(QMouseEvent* event)

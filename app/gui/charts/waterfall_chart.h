@@ -16,15 +16,18 @@ class WaterfallChart : public ChartWidget
 {
     Q_OBJECT
 public:
+    /// The column of all bars that are too small for one of their own.
+    static constexpr int kSmallBars = -2;
+
     explicit WaterfallChart(QWidget* parent = nullptr);
 
     void setAccount(const analysis::SpeedupAccount& account);
     [[nodiscard]] QString unit() const { return m_unit.name; }
-    /// Index of the account's bar at a place; -1 and bars.size() are the two steps.
+    /// Index of the account's bar at a place; -1 and bars.size() are the two steps, kSmallBars the merged ones.
     [[nodiscard]] std::optional<int> hitAt(const QPointF& place) const;
 
 signals:
-    /// -1: the first step, bars.size(): the last.
+    /// -1: the first step, bars.size(): the last, kSmallBars: several.
     void clicked(int bar);
 
 protected:
@@ -39,11 +42,16 @@ private:
     struct Column {
         QString name;
         double fromNs = 0, toNs = 0;
-        bool isStep = false;
+        int account = 0;  ///< what hitAt says
+        QString tooltip;
         QCPBars* bar = nullptr;
         QCPItemText* label = nullptr;
     };
-    void addColumn(const QString& name, double fromNs, double toNs, bool isStep);
+    [[nodiscard]] const Column* columnAt(const QPointF& place) const;
+    void addColumn(Column column);
+    [[nodiscard]] bool isStep(const Column& column) const;
+    /// The columns of the account's bars, from `level` on; returns the level after them.
+    double addBars(double level);
     void setRanges();
 
     analysis::SpeedupAccount m_account;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/frame/honesty_strip.h"
 
+#include "app/gui/frame/elided_label.h"
 #include "app/gui/panel.h"
 #include "app/gui/text.h"
 #include "collector/trace/trace.h"
@@ -38,9 +39,11 @@ HonestyStrip::HonestyStrip(QWidget* parent) : QFrame(parent)
     layout->setSpacing(18);
     m_origin = makeLabel({}, u"warn"_s, this);
     layout->addWidget(m_origin);
-    for (QLabel** label : {&m_steps, &m_statistic, &m_classified, &m_losses, &m_size}) {
+    m_steps = new ElidedLabel(this);  // the one that grows with the number of runs
+    m_steps->setProperty("role", u"dim"_s);
+    layout->addWidget(m_steps);
+    for (QLabel** label : {&m_statistic, &m_classified, &m_losses, &m_size}) {
         *label = makeLabel({}, u"dim"_s, this);
-        (*label)->setMinimumWidth(1);  // a narrow window cuts the last words rather than refuse to narrow
         layout->addWidget(*label);
     }
     layout->addStretch(1);

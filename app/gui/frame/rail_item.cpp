@@ -8,6 +8,13 @@
 namespace fp8scope::gui
 {
 
+namespace
+{
+
+constexpr double kDisabled = 0.55;
+
+}  // namespace
+
 RailItem::RailItem(const QString& title, const QKeySequence& shortcut, QWidget* parent) : QAbstractButton(parent)
 {
     setText(title);
@@ -15,7 +22,6 @@ RailItem::RailItem(const QString& title, const QKeySequence& shortcut, QWidget* 
     setCheckable(true);
     setAutoExclusive(true);
     setCursor(Qt::PointingHandCursor);
-    setShortcut(shortcut);
     setToolTip(tr("%1 (%2)").arg(title, shortcut.toString(QKeySequence::NativeText)));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAttribute(Qt::WA_Hover);
@@ -35,12 +41,13 @@ void RailItem::paintEvent(QPaintEvent*)
     const Theme& theme = currentTheme();
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
+    painter.setOpacity(isEnabled() ? 1.0 : kDisabled);
     painter.setPen(hasFocus() ? QPen(theme.accent) : QPen(Qt::NoPen));
     if (isChecked() || underMouse() || hasFocus()) {
         painter.setBrush(isChecked() || underMouse() ? QBrush(theme.highlight()) : Qt::NoBrush);
         painter.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
     }
-    const QColor colour = isChecked() ? theme.accent : isEnabled() ? theme.dim : theme.line;
+    const QColor colour = isChecked() ? theme.accent : theme.dim;
     painter.setPen(Qt::NoPen);
     painter.setBrush(colour);
     painter.drawEllipse(QPointF(13, height() / 2.0), 3, 3);

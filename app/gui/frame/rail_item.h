@@ -11,6 +11,7 @@ class RailItem : public QAbstractButton
 {
     Q_OBJECT
 public:
+    /// `shortcut` is only told in the tooltip: the window acts on it, without a button's delay.
     RailItem(const QString& title, const QKeySequence& shortcut, QWidget* parent);
     void setBadge(int count);
     [[nodiscard]] QSize sizeHint() const override;

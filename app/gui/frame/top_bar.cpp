@@ -43,12 +43,12 @@ void TopBar::refill()
     m_toggles.clear();
     const auto& loaded = m_context->loaded();
     if (!loaded) {
-        m_file->setText(tr("fp8scope") + u"    "_s);
+        m_file->setText(tr("fp8scope") + u"  "_s);
         m_runs->clear();
         return;
     }
     const auto runs = static_cast<std::uint32_t>(loaded->trace.runs.size());
-    m_file->setText(QFileInfo(loaded->path).fileName() + u"    "_s);  // room for the menu's mark
+    m_file->setText(QFileInfo(loaded->path).fileName() + u"  "_s);  // room for the menu's mark
     m_file->setToolTip(loaded->path);
     m_runs->setText(runs == 1 ? tr("one file, one run") : tr("one file, %1 runs").arg(runs));
     for (std::uint32_t run = 0; run < runs; ++run)
@@ -58,8 +58,7 @@ void TopBar::refill()
 void TopBar::addToggle(RunId run)
 {
     const Run& shown = m_context->loaded()->trace.run(run);
-    QPushButton* toggle = makeButton(toQt(shown.mode), u"pill"_s, this);
-    toggle->setCheckable(true);
+    QPushButton* toggle = makePill(toQt(shown.mode), this);
     toggle->setChecked(true);
     toggle->setToolTip(shown.complete ? tr("Show or hide this run on all pages")
                                       : tr("Show or hide this run. It is incomplete: %1").arg(toQt(shown.note)));

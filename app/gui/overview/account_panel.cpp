@@ -56,9 +56,8 @@ void AccountPanel::makeChoices()
     for (QPushButton* old : findChildren<QPushButton*>(u"accountChoice"_s))
         delete old;
     for (std::size_t i = 0; m_accounts.size() > 1 && i < m_accounts.size(); ++i) {
-        auto* choice = makeButton(tr("to %1").arg(toQt(m_accounts[i]->toMode)), u"pill"_s, this);
+        auto* choice = makePill(tr("to %1").arg(toQt(m_accounts[i]->toMode)), this);
         choice->setObjectName(u"accountChoice"_s);
-        choice->setCheckable(true);
         choice->setChecked(i == 0);
         m_choices->addButton(choice);
         header()->addWidget(choice);
@@ -96,12 +95,12 @@ void AccountPanel::openBar(int bar)
     if (!loaded || m_shown >= m_accounts.size())
         return;
     const analysis::SpeedupAccount& account = *m_accounts[m_shown];
-    if (bar < 0) {
+    if (bar == -1) {
         open(*m_context, doorToTypicalStep(*loaded, account.from));
         return;
     }
     Door door;
-    if (bar < static_cast<int>(account.bars.size()))
+    if (bar >= 0 && bar < static_cast<int>(account.bars.size()))
         if (const auto family = familyOfBar(account.bars[static_cast<std::size_t>(bar)].name))
             door = doorToFamily(*loaded, account.to, *family);
     open(*m_context, door.empty() ? doorToTypicalStep(*loaded, account.to) : door);

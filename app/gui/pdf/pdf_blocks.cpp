@@ -23,10 +23,10 @@ constexpr double kGap = 14;
 constexpr int kWaterfallHeight = 250;
 constexpr double kCardGap = 8;
 constexpr double kCardPadding = 8;
-constexpr int kCardsInRow = 4;
+constexpr std::size_t kCardsInRow = 4;
 constexpr double kHeadingAndMore = 150;  // a heading alone at a page's foot helps nobody
 constexpr double kGainWidth = 84;
-constexpr double kLabelWidth = 96;
+constexpr double kLabelWidth = 112;
 
 QString words(const char* text) { return QApplication::translate("Report", text); }
 
@@ -61,6 +61,15 @@ void drawLegend(PdfPage& page, const std::vector<Family>& families)
                   Qt::AlignLeft);
     }
     page.advance(std::ceil(static_cast<double>(families.size()) / kColumns) * kRow + kGap);
+}
+
+/// So many that the last row is not nearly empty.
+std::size_t cardsInRow(std::size_t count)
+{
+    if (count <= kCardsInRow)
+        return std::max<std::size_t>(1, count);
+    const std::size_t last = count % kCardsInRow;
+    return last == 0 || last == kCardsInRow - 1 ? kCardsInRow : kCardsInRow - 1;
 }
 
 double cardHeight(const PdfPage& page, const analysis::Figure& figure, double width)
@@ -182,16 +191,18 @@ void draw(PdfPage& page, const report::Paragraph& paragraph)
 void draw(PdfPage& page, const report::Figures& figures)
 {
     const auto& all = figures.figures;
-    for (std::size_t first = 0; first < all.size(); first += kCardsInRow) {
-        const std::size_t count = std::min<std::size_t>(kCardsInRow, all.size() - first);
-        const double width = (page.width() - kCardGap * (kCardsInRow - 1)) / kCardsInRow;
+    const std::size_t inRow = cardsInRow(all.size());
+    const double width = (page.width() - kCardGap * static_cast<double>(inRow - 1)) / static_cast<double>(inRow);
+    for (std::size_t first = 0; first < all.size(); first += inRow) {
+        const std::size_t count = std::min(inRow, all.size() - first);
         double height = 0;
         for (std::size_t i = first; i < first + count; ++i)
             height = std::max(height, cardHeight(page, all[i], width - 2 * kCardPadding));
         page.ensure(height);
-        for (std::size_t i = 0; i < count; ++i)
-            drawCard(page, all[first + i],
-                     QRectF(page.left() + static_cast<double>(i) * (width + kCardGap), page.y(), width, height));
+        for (std::size_t i = 0; i < count; ++i) {
+            const double x = page.left() + static_cast<double>(i) * (width + kCardGap);
+            drawCard(page, all[first + i], QRectF(x, page.y(), width, height));
+        }
         page.advance(height + kCardGap);
     }
     page.advance(kGap - kCardGap);

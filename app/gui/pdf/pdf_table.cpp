@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Tables on paper: columns as wide as their content, the widest text column gives way, rows never split.
+// Tables on paper: columns as wide as their content, the widest text column gives way, rows never split, words wrap.
 #include "app/gui/pdf/pdf_blocks.h"
 
 #include "app/gui/text.h"
@@ -8,6 +8,7 @@
 #include <QFontMetricsF>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace fp8scope::gui
@@ -19,6 +20,7 @@ namespace
 constexpr double kRowHeight = 16;
 constexpr double kColumnGap = 12;
 constexpr double kSmallestColumn = 36;
+constexpr int kMostLines = 3;
 
 struct Layout {
     std::vector<double> widths;
@@ -72,21 +74,51 @@ Layout bestLayout(const report::Table& table, double width)
     return layOut(table, width, kSmallest);
 }
 
+/// Lines that a cell takes: words are wrapped, up to a few lines; what would take more (a kernel's name of 4,000
+/// characters) is elided on one.
+int linesOf(const PdfPage& page, const QString& text, double width, const QFont& font)
+{
+    const QFontMetricsF metrics(font);
+    if (metrics.horizontalAdvance(text) <= width)
+        return 1;
+    const auto lines = static_cast<int>(std::lround(page.textHeight(width, text, font) / metrics.lineSpacing()));
+    const QRectF needed = metrics.boundingRect(QRectF(0, 0, width, 1e6), Qt::TextWordWrap, text);
+    return lines <= kMostLines && needed.width() <= width + 1 ? lines : 1;
+}
+
+double rowHeight(const PdfPage& page, const report::Table& table, const Layout& layout,
+                 const std::vector<std::string>& cells)
+{
+    int lines = 1;
+    for (std::size_t c = 0; c < layout.widths.size() && c < cells.size(); ++c)
+        if (!isNumeric(table, c))
+            lines = std::max(lines, linesOf(page, toQt(cells[c]), layout.widths[c] - kColumnGap, layout.font));
+    return kRowHeight + (lines - 1) * QFontMetricsF(layout.font).lineSpacing();
+}
+
 void drawCells(PdfPage& page, const report::Table& table, const Layout& layout, const std::vector<std::string>& cells,
                const QFont& font, const QColor& colour)
 {
     double x = page.left();
     for (std::size_t c = 0; c < layout.widths.size() && c < cells.size(); ++c) {
-        const QRectF area(x, page.y(), layout.widths[c] - kColumnGap, kRowHeight);
-        page.line(isNumeric(table, c) ? area.adjusted(-2, 0, 0, 0) : area.adjusted(0, 0, 1, 0), toQt(cells[c]), font,
-                  colour, isNumeric(table, c) ? Qt::AlignRight : Qt::AlignLeft, Qt::ElideMiddle);
+        const QString text = toQt(cells[c]);
+        const double width = layout.widths[c] - kColumnGap;
+        const QRectF area(x, page.y(), width, kRowHeight);
+        if (isNumeric(table, c))
+            page.line(area.adjusted(-2, 0, 0, 0), text, font, colour, Qt::AlignRight);
+        else if (linesOf(page, text, width, font) > 1)
+            page.text(area.adjusted(0, 2, 1, 0), text, font, colour);
+        else
+            page.line(area.adjusted(0, 0, 1, 0), text, font, colour, Qt::AlignLeft, Qt::ElideMiddle);
         x += layout.widths[c];
     }
-    page.advance(kRowHeight);
+    page.advance(rowHeight(page, table, layout, cells));
 }
 
 void drawHeader(PdfPage& page, const report::Table& table, const Layout& layout)
 {
+    if (std::all_of(table.columns.begin(), table.columns.end(), [](const std::string& name) { return name.empty(); }))
+        return;
     QFont bold = layout.font;
     bold.setBold(true);
     drawCells(page, table, layout, table.columns, bold, lightTheme().dim);
@@ -107,7 +139,7 @@ void draw(PdfPage& page, const report::Table& table)
     }
     drawHeader(page, table, layout);
     for (const auto& row : table.rows) {
-        if (page.ensure(kRowHeight))
+        if (page.ensure(rowHeight(page, table, layout, row)))
             drawHeader(page, table, layout);
         drawCells(page, table, layout, row, layout.font, lightTheme().text);
     }

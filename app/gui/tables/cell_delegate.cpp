@@ -12,10 +12,10 @@ namespace fp8scope::gui
 namespace
 {
 
-constexpr int kPadding = 8;
+constexpr int kPadding = 7;
 constexpr int kSwatch = 10;
 constexpr int kBarHeight = 3;
-constexpr int kWidestText = 520;  // a kernel's name can have thousands of characters
+constexpr int kWidestText = 320;  // a kernel's name can have thousands of characters
 
 }  // namespace
 

@@ -86,8 +86,8 @@ void LayersModel::makeColumns()
                  {tr("In \u2192 out"), {}, tr("Features of the layer's input and output"), true}};
     for (std::size_t r = 0; r < m_runs.size() && m_loaded; ++r) {
         const QString mode = toQt(m_loaded->trace.run(m_runs[r]).mode);
-        m_columns.push_back({tr("Runs in"), mode, tr("Precision of the layer's GEMMs; hover a cell for the reason")});
-        m_columns.push_back({tr("Step time"), mode, tr("Exposed time of the layer in a typical step"), true});
+        m_columns.push_back({tr("In"), mode, tr("Precision of the layer's GEMMs; hover a cell for the reason")});
+        m_columns.push_back({tr("Step"), mode, tr("Exposed time of the layer in a typical step"), true});
         m_columns.push_back({tr("GEMMs"), mode, tr("Exposed time of its forward, dgrad and wgrad GEMMs"), true});
         m_columns.push_back({tr("Quantize"), mode, tr("Exposed time of amax, scale, cast and transpose"), true});
         m_columns.push_back({tr("Rest"), mode, tr("Bias, activation, optimizer and all else of the layer"), true});

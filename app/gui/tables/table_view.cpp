@@ -23,6 +23,14 @@ namespace fp8scope::gui
 
 using namespace Qt::StringLiterals;
 
+namespace
+{
+
+constexpr int kHeaderPadding = 20;  // with the room of the sort mark
+constexpr int kRowsMeasured = 200;
+
+}  // namespace
+
 TableView::TableView(TableModel* model, const QString& title, QWidget* parent)
     : QWidget(parent), m_model(model), m_proxy(new FilterProxy(this)), m_table(new QTableView(this)),
       m_filter(new QLineEdit(this)), m_count(makeLabel({}, u"dim"_s, this)), m_empty(makeLabel({}, u"dim"_s, this))
@@ -136,7 +144,30 @@ void TableView::updateCount()
         m_count->setText(tr("%1 of %2 rows").arg(m_proxy->rowCount()).arg(m_model->rowCount()));
 }
 
-void TableView::fitColumns() { m_table->resizeColumnsToContents(); }
+void TableView::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    if (!m_shown)
+        fitColumns();  // the first time that the font is surely known
+    m_shown = true;
+}
+
+void TableView::fitColumns()
+{
+    m_table->ensurePolished();  // the sheet's font is what is measured
+    m_table->horizontalHeader()->ensurePolished();
+    // Qt measures a header of two lines as if it were one; here the wider line counts.
+    const QFontMetrics metrics = m_table->horizontalHeader()->fontMetrics();
+    for (int column = 0; column < m_proxy->columnCount(); ++column) {
+        int width = 0;
+        const QString title = m_proxy->headerData(column, Qt::Horizontal).toString();
+        for (const QString& line : title.split(u'\n'))
+            width = std::max(width, metrics.horizontalAdvance(line) + kHeaderPadding);
+        for (int row = 0; row < std::min(m_proxy->rowCount(), kRowsMeasured); ++row)
+            width = std::max(width, m_table->sizeHintForIndex(m_proxy->index(row, column)).width());
+        m_table->setColumnWidth(column, width);
+    }
+}
 
 void TableView::setEmptyText(const QString& text)
 {

@@ -32,6 +32,9 @@ public:
     /// In place of the table, for when there is nothing to show; empty shows the table again.
     void setEmptyText(const QString& text);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 signals:
     /// The user made a row current. `sourceRow` and `column` are the model's.
     void rowChosen(int sourceRow, int column);
@@ -54,6 +57,7 @@ private:
     QLineEdit* m_filter;
     QLabel* m_count;
     QLabel* m_empty;
+    bool m_shown = false;
     bool m_quiet = false;  ///< showRow is at work: the change is not the user's
 };
 

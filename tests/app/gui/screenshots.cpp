@@ -5,7 +5,9 @@
 
 #include "app/gui/doors.h"
 #include "app/gui/theme.h"
+#include "collector/trace/trace_writer.h"
 #include "tests/app/gui/gui_fixture.h"
+#include "tests/support/loop_trace.h"
 
 #include <QApplication>
 #include <QDir>
@@ -62,14 +64,19 @@ int main(int argc, char** argv)
 {
     QApplication app(argc, argv);
     const QStringList arguments = QApplication::arguments();
-    if (arguments.size() != 3) {
-        std::fputs("usage: gui_screenshots FOLDER TRACE\n", stderr);
+    if (arguments.size() < 2 || arguments.size() > 3) {
+        std::fputs("usage: gui_screenshots FOLDER [TRACE]\n", stderr);
         return 2;
     }
     const QString& folder = arguments[1];
     QDir().mkpath(folder);
     QTemporaryDir home;
     QSettings settings(home.filePath(u"settings.ini"_s), QSettings::IniFormat);
+    QString trace = arguments.value(2);
+    if (trace.isEmpty()) {
+        trace = home.filePath(u"loop.fp8trace"_s);
+        saveTrace(fp8scope::test::makeLoopTrace(), trace.toStdString());
+    }
     bool all = true;
     for (const ThemeChoice choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
         applyTheme(app, choice);
@@ -77,8 +84,8 @@ int main(int argc, char** argv)
         MainWindow window(settings, {.demoOutput = home.filePath(u"demo.fp8trace"_s)});
         window.show();
         all = save(window, u"%1/start-%2.png"_s.arg(folder, toString(choice))) && all;
-        window.openFile(arguments[2]);
-        if (!test::waitFor([&] { return !window.loader().busy(); }) || !window.context().loaded())
+        window.openFile(trace);
+        if (!fp8scope::gui::test::waitFor([&] { return !window.loader().busy(); }) || !window.context().loaded())
             return 1;
         all = shootAll(window, folder, toString(choice)) && all;
     }

@@ -61,6 +61,7 @@ protected:
                                                                      .madeAt = u"2026-01-01"_s,
                                                                      .load = std::move(load)});
         window->show();
+        ASSERT_TRUE(QTest::qWaitForWindowActive(window.get())) << "keys go to the active window only";
     }
     void open(const QString& path)
     {
@@ -153,6 +154,9 @@ TEST_F(WindowTest, ADroppedFileIsOpened)
     makeWindow();
     QMimeData mime;
     mime.setUrls({QUrl::fromLocalFile(tracePath)});
+    QDragEnterEvent enter(QPoint(100, 100), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(window.get(), &enter);
+    ASSERT_TRUE(enter.isAccepted());
     QDropEvent drop(QPointF(100, 100), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window.get(), &drop);
     ASSERT_TRUE(waitFor([&] { return window->context().loaded() != nullptr; }));
