@@ -35,7 +35,7 @@ std::vector<Finding> actCast(const AdviceInput& in)
     for (const Breakdown& run : in.runs) {
         const RunFacts facts = factsOf(in.trace, run);
         const bool hasActivation = run.roles[static_cast<std::size_t>(Role::Activation)].busyNs > 0;
-        if (!facts.usesFp8 || !hasActivation || facts.activationCasts || facts.eagerCasts || facts.separateTransposes)
+        if (!facts.usesFp8 || !hasActivation || facts.activationCasts || facts.castsAreUnfused())
             continue;
         const OpFilter reads = readsAnActivation(in.trace, facts.delayedRecipe ? Role::CastTranspose : Role::Amax);
         const OpSum passes = sumOps(in.trace, run, reads);

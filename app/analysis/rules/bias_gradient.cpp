@@ -74,10 +74,9 @@ std::vector<Finding> biasGradient(const AdviceInput& in)
             continue;
         const double share = static_cast<double>(sums.exposedNs) / static_cast<double>(run.stepNs);
         const RunFacts facts = factsOf(in.trace, run);
-        const bool castReadsDy = facts.castTranspose && !facts.eagerCasts && !facts.separateTransposes;
         if (!facts.usesFp8 && share >= kWorthAnotherModel)
             findings.push_back(trainWithoutBias(run, facts, sums));
-        else if (facts.usesFp8 && castReadsDy && share >= kWorthFusing)
+        else if (facts.usesFp8 && facts.castsAreFused() && share >= kWorthFusing)
             findings.push_back(fuseIntoCast(run, facts, sums));
     }
     return findings;

@@ -15,10 +15,6 @@ namespace fp8scope::analysis::rules
 namespace
 {
 
-bool isUnfused(const RunFacts& facts) { return facts.usesFp8 && (facts.eagerCasts || facts.separateTransposes); }
-
-bool isFused(const RunFacts& facts) { return facts.castTranspose && !isUnfused(facts); }
-
 /// What the fused passes replace or change: quantization, and what they can take in. The gradients' column sums only
 /// where the engine would fuse them too.
 std::int64_t affectedNs(const Breakdown& run)
@@ -32,23 +28,6 @@ bool isMatrixPass(const Trace& trace, const OpTime& time)
     const bool kind = time.role == Role::Amax || time.role == Role::Cast || time.role == Role::Transpose ||
                       time.role == Role::CastTranspose;
     return kind && time.op.valid() && trace.op(time.op).m * trace.op(time.op).n > 1;
-}
-
-/// The fastest other fp8 run of the same file with the casts fused and the same layers; nullptr without one.
-const Breakdown* fusedSibling(const AdviceInput& in, const Breakdown& run, const RunFacts& facts)
-{
-    const Breakdown* best = nullptr;
-    for (const Breakdown& other : in.runs) {
-        if (other.run == run.run || other.stepNs == 0)
-            continue;
-        const RunFacts otherFacts = factsOf(in.trace, other);
-        const bool sameModel = otherFacts.batch == facts.batch &&
-                               otherFacts.fp8Layers.size() == facts.fp8Layers.size() &&
-                               otherFacts.delayedRecipe == facts.delayedRecipe;
-        if (isFused(otherFacts) && sameModel && (best == nullptr || other.stepNs < best->stepNs))
-            best = &other;
-    }
-    return best;
 }
 
 /// Time that the passes would take fused, from the bytes that they must move at the bandwidth that this run's passes
@@ -157,7 +136,7 @@ std::vector<Finding> fuseCasts(const AdviceInput& in)
     std::vector<Finding> findings;
     for (const Breakdown& run : in.runs) {
         const RunFacts facts = factsOf(in.trace, run);
-        if (run.stepNs == 0 || !isUnfused(facts))
+        if (run.stepNs == 0 || !facts.castsAreUnfused())
             continue;
         Finding f = describe(in, run, facts);
         if (const Breakdown* fused = fusedSibling(in, run, facts))

@@ -82,6 +82,22 @@ RunFacts factsOf(const Trace& trace, const Breakdown& run)
     return facts;
 }
 
+const Breakdown* fusedSibling(const AdviceInput& in, const Breakdown& run, const RunFacts& facts)
+{
+    const Breakdown* best = nullptr;
+    for (const Breakdown& other : in.runs) {
+        if (other.run == run.run || other.stepNs == 0)
+            continue;
+        const RunFacts otherFacts = factsOf(in.trace, other);
+        const bool sameModel = otherFacts.batch == facts.batch &&
+                               otherFacts.fp8Layers.size() == facts.fp8Layers.size() &&
+                               otherFacts.delayedRecipe == facts.delayedRecipe;
+        if (otherFacts.castsAreFused() && sameModel && (best == nullptr || other.stepNs < best->stepNs))
+            best = &other;
+    }
+    return best;
+}
+
 OpSum sumOps(const Trace& trace, const Breakdown& run, const OpFilter& filter)
 {
     OpSum sum;

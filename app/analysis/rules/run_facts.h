@@ -34,8 +34,15 @@ struct RunFacts {
     bool activationCasts = false;     ///< some activation finds the amax or casts
     std::int64_t batch = 0;           ///< rows of the forward GEMMs; 0 where unknown
     std::vector<Fp8Layer> fp8Layers;  ///< with their forward GEMM's shape
+
+    /// Whether operands take more passes than one for the amax and one that casts and transposes.
+    [[nodiscard]] bool castsAreUnfused() const { return usesFp8 && (eagerCasts || separateTransposes); }
+    [[nodiscard]] bool castsAreFused() const { return castTranspose && !castsAreUnfused(); }
 };
 [[nodiscard]] RunFacts factsOf(const Trace&, const Breakdown&);
+
+/// The fastest other fp8 run of the same file with its casts fused and the same model; nullptr without one.
+[[nodiscard]] const Breakdown* fusedSibling(const AdviceInput&, const Breakdown&, const RunFacts&);
 
 using OpFilter = std::function<bool(const OpTime&)>;
 /// Sums over the ops of a run that a filter takes; per step.

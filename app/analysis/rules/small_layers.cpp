@@ -100,8 +100,10 @@ std::vector<Finding> smallLayers(const AdviceInput& in)
             continue;
         const RunFacts facts = factsOf(in.trace, run);
         const double noise = base->steps.relativeNoise() + run.steps.relativeNoise();
+        if (facts.castsAreUnfused() && fusedSibling(in, run, facts) != nullptr)
+            continue;
         const std::vector<SmallLayer> found = smallLayers(table, baseIndex, r, facts.hasFp8Units, noise);
-        if (!found.empty())
+        if (!found.empty() && found.size() < facts.fp8Layers.size())
             findings.push_back(finding(in, *base, run, facts, found));
     }
     return findings;

@@ -160,6 +160,21 @@ TEST(Advise, ALayerTooSmallForFp8)
     EXPECT_EQ(a.findings[0].evidence[0].layer, fp8.layer);
 }
 
+TEST(Advise, LayersAreNotCalledSmallForUnfusedCasts)
+{
+    // Every layer loses to bf16 with eager casts, none with fused ones (a first real run on a CPU put this above
+    // fuse-casts).
+    const Advice alone = adviceFor(test::h100(), {}, {test::bf16Mode(), test::plainFp8Mode()});
+    EXPECT_EQ(find(alone, "small-layers"), nullptr);
+    EXPECT_EQ(alone.findings.at(0).rule, "fuse-casts");
+    const PlantedModel model{.widths = {4096, 4096, 4096, 128}};
+    const Advice beside =
+        adviceFor(test::h100(), model, {test::bf16Mode(), test::plainFp8Mode(), test::fusedFp8Mode()});
+    EXPECT_EQ(beside.findings.at(0).rule, "fuse-casts");
+    ASSERT_NE(find(beside, "small-layers"), nullptr);
+    EXPECT_EQ(find(beside, "small-layers")->run, RunId(2));
+}
+
 TEST(Advise, AWidthThatIsNoMultipleOf16)
 {
     const PlantedModel model{.widths = {4096, 4096, 4096, 4090}};
