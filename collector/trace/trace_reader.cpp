@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <new>
+#include <system_error>
 
 namespace fp8scope {
 namespace {
@@ -102,6 +103,8 @@ Trace loadTrace(const std::filesystem::path& path, const LoadOptions& options)
         return trace;
     } catch (const SQLite::Exception& e) {
         throw traceFileError(path, e, "be read");
+    } catch (const std::system_error& e) {
+        throw Error(fmt::format("the trace cannot be loaded ({})", e.what()), path.string(), "close other programs");
     } catch (const std::bad_alloc&) {
         throw Error("there is not enough memory to load the trace", path.string(),
                     "close other programs, or ask for parts of it with 'fp8scope query'");

@@ -137,7 +137,7 @@ TEST(TraceRoundTrip, AClosedTraceIsOneFile)
 TEST(LoadProgressTest, TellsStagesInOrderAndEndsWithAllSlices)
 {
     const TemporaryFolder folder;
-    const Trace trace = test::makeLoopTrace({.slices = 200'000, .modes = {"fp8"}});
+    const Trace trace = test::makeLoopTrace({.slices = 80'000, .modes = {"fp8"}});
     saveTrace(trace, folder / "a.fp8trace");
     std::vector<std::string> stages;
     std::uint64_t done = 0;
