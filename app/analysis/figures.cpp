@@ -123,12 +123,21 @@ Figure idleFigure(const Breakdown& focus)
             .howComputed = "The part of the step in which no kernel, copy or collective ran on the device."};
 }
 
+/// The row of memory_class that holds a run's whole arena (resources/help/trace-format.md).
+constexpr std::string_view kWholeArena = "whole arena";
+
+/// The arena's bytes: classes peak at different times, so their sum would be too much.
 std::uint64_t memoryBytes(const Trace& trace, RunId run)
 {
-    std::uint64_t bytes = 0;
-    for (const MemoryClass& memory : trace.memory)
-        bytes += memory.run == run ? memory.bytes : 0;
-    return bytes;
+    std::uint64_t sum = 0;
+    for (const MemoryClass& memory : trace.memory) {
+        if (memory.run != run)
+            continue;
+        if (memory.name == kWholeArena)
+            return memory.bytes;
+        sum += memory.bytes;
+    }
+    return sum;
 }
 
 std::optional<Figure> memoryFigure(const Trace& trace, const Breakdown& focus, const std::vector<Breakdown>& runs)
@@ -142,7 +151,7 @@ std::optional<Figure> memoryFigure(const Trace& trace, const Breakdown& focus, c
         if (run.run != focus.run && other > 0)
             figure.detail += fmt::format("{}{} {}", figure.detail.empty() ? "" : "; ", run.mode, formatBytes(other));
     }
-    figure.howComputed = "Sum over the classes of tensors of the most bytes that each holds at one time in a step.";
+    figure.howComputed = "The bytes that the run's plan allocated at once for all its tensors.";
     return figure;
 }
 

@@ -99,7 +99,7 @@ Paragraph accountNote(const analysis::SpeedupAccount& a)
     if (a.idealGemmRatio > 1)
         text += fmt::format(" Amdahl bound: {:.2f}× if the 16-bit GEMMs, and nothing else, ran {:.3g} times as fast.",
                             a.amdahlBound, a.idealGemmRatio);
-    if (a.quantizationPerFp8Gemm > 0)
+    if (a.idealGemmRatio > 1 && a.quantizationPerFp8Gemm > 0)
         text += fmt::format(" Quantization takes {:.2f} of the fp8 GEMMs' time; break-even would be {:.2f}.",
                             a.quantizationPerFp8Gemm, a.breakEven);
     return {{{std::move(text), analysis::Tone::Plain}}};

@@ -194,7 +194,7 @@ Table tensorTable(const Trace& trace)
 
 Table memoryTable(const Trace& trace)
 {
-    Table table = tableWith("Memory by class of tensor, at its peak", {{"Class", false}});
+    Table table = tableWith("Memory by class of tensor, each at its own peak", {{"Class", false}});
     for (const Run& run : trace.runs)
         addColumn(table, run.mode, true);
     std::map<std::string, std::size_t> rowOf;
