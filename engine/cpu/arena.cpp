@@ -33,9 +33,9 @@ std::span<T> Arena::as(TensorId id, DType expected)
 {
     const plan::Tensor& tensor = m_plan->tensor(id);
     if (tensor.type != expected)
-        throw Error(fmt::format("tensor '{}' is {} where {} is needed", tensor.name, toString(tensor.type),
-                                toString(expected)),
-                    "CPU executor", "this is a mistake in the plan: please report it");
+        throw Error(
+            fmt::format("tensor '{}' is {} where {} is needed", tensor.name, toString(tensor.type), toString(expected)),
+            "CPU executor", "this is a mistake in the plan: please report it");
     return {reinterpret_cast<T*>(m_memory.data() + tensor.offset), static_cast<std::size_t>(tensor.elements())};
 }
 template std::span<float> Arena::as(TensorId, DType);

@@ -29,7 +29,8 @@ public:
     [[nodiscard]] double scalar(plan::TensorId);
     void setScalar(plan::TensorId, double);
 
-    /// A tensor's elements as floats (fp8 and bf16 decoded, scales not applied), and back (rounded to the tensor's type).
+    /// A tensor's elements as floats (fp8 and bf16 decoded, scales not applied), and back (rounded to the tensor's
+    /// type).
     [[nodiscard]] std::vector<float> read(plan::TensorId);
     void write(plan::TensorId, std::span<const float>);
 

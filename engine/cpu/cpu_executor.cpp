@@ -23,10 +23,7 @@ using plan::TensorId;
 
 namespace {
 
-std::int64_t nowNs()
-{
-    return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+std::int64_t nowNs() { return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// f32 elements of the partial column sums of the plan's largest bias gradient.
 std::size_t columnPartialElements(const StepPlan& plan)
@@ -68,8 +65,8 @@ void requireMemory(const StepPlan& plan)
     const std::size_t needed = bytesNeeded(plan);
     const std::uint64_t available = memoryState("/").availableBytes;
     if (needed > available)
-        throw Error(fmt::format("the run needs {} bytes of memory ({:.1f} GiB), {} bytes ({:.1f} GiB) are available", needed,
-                                static_cast<double>(needed) / (1U << 30U), available,
+        throw Error(fmt::format("the run needs {} bytes of memory ({:.1f} GiB), {} bytes ({:.1f} GiB) are available",
+                                needed, static_cast<double>(needed) / (1U << 30U), available,
                                 static_cast<double>(available) / (1U << 30U)),
                     fmt::format("mode {}", plan.settings.mode), "lower batch, widths or dataset_batches");
 }
@@ -97,9 +94,8 @@ void noteQuantization(OpContext& ctx, const Op& op, const CastCounts& counts)
 struct CpuExecutor::Impl {
     /// Called under ThreadCount(threadsUsed).
     Impl(StepPlan planned, int threadsUsed)
-        : plan(std::move(planned)), threads(threadsUsed),
-          kernelTable(kernels::cpuKernels(vectorLevelHere())), arena((requireMemory(plan), plan)),
-          gemms(kernelTable, nativeGemmArithmetic()), dataset(plan, kernelTable)
+        : plan(std::move(planned)), threads(threadsUsed), kernelTable(kernels::cpuKernels(vectorLevelHere())),
+          arena((requireMemory(plan), plan)), gemms(kernelTable, nativeGemmArithmetic()), dataset(plan, kernelTable)
     {
         initializeParameters(plan, arena);
         ctx.plan = &plan;

@@ -29,21 +29,21 @@ struct StepResult {
     double loss = 0;
     std::int64_t startNs = 0;
     std::int64_t durNs = 0;
-    std::int64_t gemmLibraryNs = 0;                ///< of durNs, spent inside oneDNN
-    std::span<const OpTiming> ops;                 ///< valid until the next step
-    std::span<const QuantizationStat> quantized;   ///< one per StepPlan::quantized
+    std::int64_t gemmLibraryNs = 0;               ///< of durNs, spent inside oneDNN
+    std::span<const OpTiming> ops;                ///< valid until the next step
+    std::span<const QuantizationStat> quantized;  ///< one per StepPlan::quantized
 };
 
 struct ExecutorOptions {
     int threads = 0;  ///< 0: as many as the process may use (cores allowed, control groups, OMP_NUM_THREADS)
 };
 
-/// Throws Error, with the bytes needed, those available and what to lower, when this machine cannot hold what an executor of
-/// the plan takes. Control groups are respected.
+/// Throws Error, with the bytes needed, those available and what to lower, when this machine cannot hold what an
+/// executor of the plan takes. Control groups are respected.
 void requireMemory(const plan::StepPlan&);
 
-/// Same plan and seed give the same results, whatever the vector level. Allocates the plan's arena once, in the constructor,
-/// which throws Error when the machine cannot hold it, with the bytes needed and what to lower.
+/// Same plan and seed give the same results, whatever the vector level. Allocates the plan's arena once, in the
+/// constructor, which throws Error when the machine cannot hold it, with the bytes needed and what to lower.
 class CpuExecutor {
 public:
     explicit CpuExecutor(plan::StepPlan, const ExecutorOptions& = {});
@@ -51,12 +51,14 @@ public:
     CpuExecutor(CpuExecutor&&) noexcept;
     CpuExecutor& operator=(CpuExecutor&&) noexcept;
 
-    /// Runs every op of the plan once, on the next batch. Throws Error when the loss is not finite (step and tensor named).
+    /// Runs every op of the plan once, on the next batch. Throws Error when the loss or an amax is not finite (step and
+    /// tensor named).
     StepResult runStep();
 
     [[nodiscard]] const plan::StepPlan& plan() const;
-    /// A tensor's contents as floats (fp8 and bf16 decoded, scales not applied). For tests and checks. A tensor that shares its
-    /// arena bytes with a later one holds that one's contents after a step; plans built with PlanOptions::keepTensors avoid that.
+    /// A tensor's contents as floats (fp8 and bf16 decoded, scales not applied). For tests and checks. A tensor that
+    /// shares its arena bytes with a later one holds that one's contents after a step; plans built with
+    /// PlanOptions::keepTensors avoid that.
     [[nodiscard]] std::vector<float> read(plan::TensorId) const;
     void write(plan::TensorId, std::span<const float>);
     [[nodiscard]] std::span<std::byte> bytes(plan::TensorId);
@@ -69,7 +71,8 @@ private:
 /// The vector level that kernels run at here: "avx512", "avx2" or "portable" (FP8SCOPE_SIMD lowers it).
 [[nodiscard]] std::string vectorLevel();
 
-/// The device row of this machine's CPU for a trace: name, cores, vector level, memory; peaks are left 0 (not measured).
+/// The device row of this machine's CPU for a trace: name, cores, vector level, memory; peaks are left 0 (not
+/// measured).
 struct CpuInfo {
     std::string name, level;
     int cores = 0;

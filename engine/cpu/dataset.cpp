@@ -20,7 +20,8 @@ void largestOfRows(std::span<const float> values, std::span<std::int32_t> labels
     const std::size_t cols = values.size() / labels.size();
     for (std::size_t row = 0; row < labels.size(); ++row) {
         const auto begin = values.begin() + static_cast<std::ptrdiff_t>(row * cols);
-        labels[row] = static_cast<std::int32_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(cols)) - begin);
+        labels[row] =
+            static_cast<std::int32_t>(std::max_element(begin, begin + static_cast<std::ptrdiff_t>(cols)) - begin);
     }
 }
 

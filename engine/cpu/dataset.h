@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training data: inputs drawn from N(0, 1), targets made by a seeded teacher network of the same widths. The student can
-// learn them, so a falling loss means learning.
+// The training data: inputs drawn from N(0, 1), targets made by a seeded teacher network of the same widths. The
+// student can learn them, so a falling loss means learning.
 #pragma once
 
 #include "engine/cpu/aligned_bytes.h"
@@ -21,8 +21,8 @@ struct Batch {
 
 class Dataset {
 public:
-    /// `datasetBatches` batches from the config's seed. Mean squared error: targets are the teacher's outputs. Cross-entropy:
-    /// the class with the teacher's largest output.
+    /// `datasetBatches` batches from the config's seed. Mean squared error: targets are the teacher's outputs.
+    /// Cross-entropy: the class with the teacher's largest output.
     Dataset(const plan::StepPlan&, const kernels::CpuKernels&);
 
     /// The batch of a step: all in turn, from the first again.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization as eager PyTorch runs it: abs, max, to f32, times scale, clamp, to fp8, each a pass over memory of its own.
+// Quantization as eager PyTorch runs it: abs, max, to f32, times scale, clamp, to fp8, each a pass over memory of its
+// own.
 #include "engine/cpu/op_context.h"
 #include "engine/cpu/parallel_for.h"
 
@@ -50,9 +51,8 @@ void mulScale(OpContext& ctx, const Op& op)
 {
     const auto x = ctx.arena->f32(op.inputs[0]), y = ctx.arena->f32(op.outputs[0]);
     const float scale = ctx.arena->f32(op.inputs[1])[0];
-    forElements(ctx, op, [&](std::size_t i, std::size_t n) {
-        ctx.kernels->mulScale(x.subspan(i, n), scale, y.subspan(i, n));
-    });
+    forElements(ctx, op,
+                [&](std::size_t i, std::size_t n) { ctx.kernels->mulScale(x.subspan(i, n), scale, y.subspan(i, n)); });
 }
 
 void clamp(OpContext& ctx, const Op& op)
@@ -63,7 +63,8 @@ void clamp(OpContext& ctx, const Op& op)
         const auto limit = static_cast<float>(op.constant);
         return CastCounts{.saturated = ctx.kernels->clamp(x.subspan(i, n), limit, y.subspan(i, n))};
     };
-    noteQuantization(ctx, op, parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastCounts{}, part, addCounts));
+    noteQuantization(ctx, op,
+                     parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastCounts{}, part, addCounts));
 }
 
 void toFp8(OpContext& ctx, const Op& op)
@@ -74,7 +75,8 @@ void toFp8(OpContext& ctx, const Op& op)
         const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
         return ctx.kernels->toFp8(x.subspan(i, n), op.fp8Type, q.subspan(i, n));
     };
-    noteQuantization(ctx, op, parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastCounts{}, part, addCounts));
+    noteQuantization(ctx, op,
+                     parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastCounts{}, part, addCounts));
 }
 
 }  // namespace fp8scope::cpu

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization with fewer passes over memory: amax, cast, transpose, and the kernels that do several of them in one read.
+// Quantization with fewer passes over memory: amax, cast, transpose, and the kernels that do several of them in one
+// read.
 #include "engine/cpu/op_context.h"
 #include "engine/cpu/parallel_for.h"
 
@@ -74,8 +75,7 @@ void cast(OpContext& ctx, const Op& op)
         return ctx.kernels->cast(x.subspan(i, n), scale, op.fp8Type, q.subspan(i, n));
     };
     noteQuantization(
-        ctx, op,
-        parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastResult{}, part, join).counts);
+        ctx, op, parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, CastResult{}, part, join).counts);
 }
 
 void transpose(OpContext& ctx, const Op& op)

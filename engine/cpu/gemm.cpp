@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A column-major D = A B is the row-major D^T = B^T A^T: oneDNN's source is B, its weights are A, and cuBLASLt's layouts are
-// only strides. Scale and bias are binary post-ops, which oneDNN 2 and 3 both run inside the GEMM, in fp32, before rounding.
+// A column-major D = A B is the row-major D^T = B^T A^T: oneDNN's source is B, its weights are A, and cuBLASLt's
+// layouts are only strides. Scale and bias are binary post-ops, which oneDNN 2 and 3 both run inside the GEMM, in fp32,
+// before rounding.
 #include "engine/cpu/gemm.h"
 
 #include "collector/trace/error.h"
@@ -133,9 +134,9 @@ struct GemmRunner::Impl {
     struct Prepared {
         GemmCall call;
         DType operands = DType::F32;
-        bool direct = true;      // oneDNN writes D
-        bool scaled = false;     // with a factor, updated before each run
-        bool biasInside = false; // as a post-op
+        bool direct = true;       // oneDNN writes D
+        bool scaled = false;      // with a factor, updated before each run
+        bool biasInside = false;  // as a post-op
         dnnl::matmul matmul;
         memory source, weights, result, scale, bias;
         std::unordered_map<int, memory> arguments;
@@ -240,9 +241,8 @@ void GemmRunner::Impl::finishColumn(const Prepared& p, const GemmBuffers& buffer
             result[i] += call.beta * (narrow ? decodeBf16(asBf16[i]) : asF32[i]);
         if (call.epilogue == plan::Epilogue::Bias)
             for (std::size_t i = 0; i < rows; ++i)
-                result[i] += call.biasType == DType::Bf16
-                                 ? decodeBf16(reinterpret_cast<const Bf16*>(buffers.bias)[i])
-                                 : reinterpret_cast<const float*>(buffers.bias)[i];
+                result[i] += call.biasType == DType::Bf16 ? decodeBf16(reinterpret_cast<const Bf16*>(buffers.bias)[i])
+                                                          : reinterpret_cast<const float*>(buffers.bias)[i];
     }
     if (narrow)
         kernels->encodeBf16({result, rows}, {asBf16, rows});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes the GEMM calls of a plan through oneDNN, as cuBLASLt would mean them: column-major layouts, transposes, leading
-// dimensions, dequantization factors, alpha and beta, bias epilogue, fp32 accumulation, one rounding to D's type.
+// Executes the GEMM calls of a plan through oneDNN, as cuBLASLt would mean them: column-major layouts, transposes,
+// leading dimensions, dequantization factors, alpha and beta, bias epilogue, fp32 accumulation, one rounding to D's
+// type.
 #pragma once
 
 #include "engine/kernels/cpu_kernels.h"
@@ -15,9 +16,9 @@ namespace fp8scope::cpu {
 /// The type in which oneDNN is given the operands. Both are exact for fp8 and bf16 operands and accumulate in fp32.
 enum class GemmArithmetic : std::uint8_t { F32, Bf16 };
 
-/// Bf16 where oneDNN multiplies bf16 with instructions of its own (AVX512_BF16, AMX), else F32. Measured with oneDNN 2.6 on
-/// 1024^3: 2.0 times f32's rate with AVX512_BF16; without, the bf16 path is emulated and reaches a fifth of f32's. A rule
-/// and not a timing, so that the same machine always computes the same results.
+/// Bf16 where oneDNN multiplies bf16 with instructions of its own (AVX512_BF16, AMX), else F32. Measured with
+/// oneDNN 2.6 on 1024^3: 2.0 times f32's rate with AVX512_BF16; without, the bf16 path is emulated and reaches a fifth
+/// of f32's. A rule and not a timing, so that the same machine always computes the same results.
 [[nodiscard]] GemmArithmetic nativeGemmArithmetic();
 
 /// Where a call's operands stand. Scales and bias may be null when the call has none.
@@ -35,8 +36,8 @@ struct GemmHandle {
     std::size_t index = 0;
 };
 
-/// Prepares each call once (primitive, scratch for decoded operands) and runs it many times. Not for use by several threads
-/// at once. The kernels must outlive it.
+/// Prepares each call once (primitive, scratch for decoded operands) and runs it many times. Not for use by several
+/// threads at once. The kernels must outlive it.
 class GemmRunner {
 public:
     GemmRunner(const kernels::CpuKernels&, GemmArithmetic);

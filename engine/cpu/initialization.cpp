@@ -35,7 +35,8 @@ void initializeParameters(const plan::StepPlan& plan, Arena& arena)
             continue;
         const auto layer = static_cast<std::size_t>(op.layer);
         const plan::TensorId weight = op.outputs[0], master = op.outputs[1];
-        fillUniform(arena.f32(master), weightBound(plan.config, layer), RandomStream(plan.config.seed, kWeightStream + layer));
+        fillUniform(arena.f32(master), weightBound(plan.config, layer),
+                    RandomStream(plan.config.seed, kWeightStream + layer));
         arena.write(weight, arena.f32(master));
     }
 }

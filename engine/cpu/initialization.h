@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How parameters start: weights uniform by the fan-in rule of He et al. 2015, biases zero, masters equal to them, optimizer
-// states zero.
+// How parameters start: weights uniform by the fan-in rule of He et al. 2015, biases zero, masters equal to them,
+// optimizer states zero.
 #pragma once
 
 #include "engine/cpu/arena.h"

@@ -59,8 +59,8 @@ fs::path ownGroup(const fs::path& root, const std::string& controller)
     return {};
 }
 
-/// The group's directory and all above it up to the mount: a limit anywhere on the way holds. Inside a container the path may
-/// not exist; its ancestors, the mount itself at least, do.
+/// The group's directory and all above it up to the mount: a limit anywhere on the way holds. Inside a container the
+/// path may not exist; its ancestors, the mount itself at least, do.
 std::vector<fs::path> directoriesUp(const fs::path& mount, fs::path group)
 {
     std::vector<fs::path> directories;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place where work is split over threads. OpenMP, because oneDNN's own threads are OpenMP's: both then share one
-// pool and never compete for cores.
+// The one place where work is split over threads. OpenMP, because oneDNN's own threads are OpenMP's: both then share
+// one pool and never compete for cores.
 #pragma once
 
 #include <algorithm>
@@ -41,8 +41,8 @@ private:
 #endif
 }
 
-/// Calls body(begin, end) on parts of [0, n) in parallel, one part a thread. Parts begin at multiples of `grain`; work of
-/// one grain or less stays on the caller. The body must not throw, and its results must not depend on the split.
+/// Calls body(begin, end) on parts of [0, n) in parallel, one part a thread. Parts begin at multiples of `grain`; work
+/// of one grain or less stays on the caller. The body must not throw, and its results must not depend on the split.
 template <typename Body>
 void parallelFor(std::int64_t n, std::int64_t grain, const Body& body)
 {
@@ -54,7 +54,7 @@ void parallelFor(std::int64_t n, std::int64_t grain, const Body& body)
         return;
     }
 #ifdef _OPENMP
-#pragma omp parallel for schedule(static, 1) num_threads(static_cast<int>(parts))
+#pragma omp parallel for schedule(static, 1) num_threads(static_cast <int>(parts))
 #endif
     for (std::int64_t part = 0; part < parts; ++part) {
         const std::int64_t begin = grains * part / parts * grain;
@@ -63,8 +63,8 @@ void parallelFor(std::int64_t n, std::int64_t grain, const Body& body)
     }
 }
 
-/// The parts' results joined: combine(result, body(begin, end)). `combine` must be exact (maximum, integer sum), so that the
-/// result depends neither on the split nor on the order.
+/// The parts' results joined: combine(result, body(begin, end)). `combine` must be exact (maximum, integer sum), so
+/// that the result depends neither on the split nor on the order.
 template <typename Result, typename Body, typename Combine>
 [[nodiscard]] Result parallelReduce(std::int64_t n, std::int64_t grain, Result result, const Body& body,
                                     const Combine& combine)

@@ -2,8 +2,8 @@
 // Random numbers by counter: the i-th number of a stream is a function of (seed, stream, i), so tensors are filled in
 // parallel with the same result on any number of threads.
 //
-// The generator is SplitMix64 (Steele, Lea, Flood 2014): output i is mix(key + (i + 1) * golden), here with a key mixed from
-// seed and stream.
+// The generator is SplitMix64 (Steele, Lea, Flood 2014): output i is mix(key + (i + 1) * golden), here with a key mixed
+// from seed and stream.
 #pragma once
 
 #include <cmath>
@@ -14,7 +14,10 @@ namespace fp8scope::cpu {
 
 class RandomStream {
 public:
-    constexpr RandomStream(std::uint64_t seed, std::uint64_t stream) : m_key(mix(mix(seed + kGolden) ^ (stream * kGolden))) {}
+    constexpr RandomStream(std::uint64_t seed, std::uint64_t stream)
+        : m_key(mix(mix(seed + kGolden) ^ (stream * kGolden)))
+    {
+    }
 
     [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t i) const { return mix(m_key + (i + 1) * kGolden); }
 

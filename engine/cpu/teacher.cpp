@@ -16,7 +16,10 @@ namespace {
 constexpr std::int64_t kGrain = 1 << 14;
 constexpr float kBiasBound = 0.5F;
 
-std::int64_t widest(const plan::MlpConfig& config) { return *std::max_element(config.widths.begin(), config.widths.end()); }
+std::int64_t widest(const plan::MlpConfig& config)
+{
+    return *std::max_element(config.widths.begin(), config.widths.end());
+}
 
 std::size_t f32Bytes(std::int64_t elements) { return static_cast<std::size_t>(elements) * sizeof(float); }
 
@@ -43,8 +46,9 @@ float gelu(float z)
 }  // namespace
 
 Teacher::Teacher(const plan::MlpConfig& config, const kernels::CpuKernels& kernels)
-    : m_kernels(&kernels), m_activation(config.activation), m_batch(config.batch), m_gemms(kernels, GemmArithmetic::F32),
-      m_from(f32Bytes(config.batch * widest(config))), m_to(f32Bytes(config.batch * widest(config)))
+    : m_kernels(&kernels), m_activation(config.activation), m_batch(config.batch),
+      m_gemms(kernels, GemmArithmetic::F32), m_from(f32Bytes(config.batch * widest(config))),
+      m_to(f32Bytes(config.batch * widest(config)))
 {
     const std::size_t layers = config.widths.size() - 1;
     for (std::size_t l = 0; l < layers; ++l) {
@@ -52,7 +56,8 @@ Teacher::Teacher(const plan::MlpConfig& config, const kernels::CpuKernels& kerne
         layer.in = config.widths[l];
         layer.out = config.widths[l + 1];
         layer.weight = AlignedBytes(f32Bytes(layer.in * layer.out));
-        const std::span weight(reinterpret_cast<float*>(layer.weight.data()), static_cast<std::size_t>(layer.in * layer.out));
+        const std::span weight(reinterpret_cast<float*>(layer.weight.data()),
+                               static_cast<std::size_t>(layer.in * layer.out));
         fillUniform(weight, weightBound(config, l), RandomStream(config.seed, kTeacherWeightStream + l));
         layer.bias.assign(static_cast<std::size_t>(layer.out), 0);
         if (config.bias)

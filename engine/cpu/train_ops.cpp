@@ -21,7 +21,10 @@ void copyInto(std::span<const std::byte> from, std::span<std::byte> to)
 }
 
 /// Rows of a matrix that are worth a thread.
-std::int64_t rowGrain(std::int64_t cols) { return std::max<std::int64_t>(1, kElementGrain / std::max<std::int64_t>(1, cols)); }
+std::int64_t rowGrain(std::int64_t cols)
+{
+    return std::max<std::int64_t>(1, kElementGrain / std::max<std::int64_t>(1, cols));
+}
 
 }  // namespace
 
@@ -84,7 +87,8 @@ void activationForward(OpContext& ctx, const Op& op)
 
 void activationBackward(OpContext& ctx, const Op& op)
 {
-    const auto da = ctx.arena->bf16(op.inputs[0]), z = ctx.arena->bf16(op.inputs[1]), dz = ctx.arena->bf16(op.outputs[0]);
+    const auto da = ctx.arena->bf16(op.inputs[0]), z = ctx.arena->bf16(op.inputs[1]),
+               dz = ctx.arena->bf16(op.outputs[0]);
     parallelFor(static_cast<std::int64_t>(z.size()), kElementGrain, [&](std::int64_t begin, std::int64_t end) {
         const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
         ctx.kernels->actBackward(ctx.activation, da.subspan(i, n), z.subspan(i, n), dz.subspan(i, n));
@@ -108,8 +112,8 @@ void loss(OpContext& ctx, const Op& op)
             ctx.kernels->softmaxCrossEntropy(y.subspan(first, n), ctx.arena->i32(target).subspan(row, rows), shape.cols,
                                              gradScale, dy.subspan(first, n), mine);
         else
-            ctx.kernels->squaredError(y.subspan(first, n), ctx.arena->f32(target).subspan(first, n), shape.cols, gradScale,
-                                      dy.subspan(first, n), mine);
+            ctx.kernels->squaredError(y.subspan(first, n), ctx.arena->f32(target).subspan(first, n), shape.cols,
+                                      gradScale, dy.subspan(first, n), mine);
     });
     const double sum = std::accumulate(rowLoss.begin(), rowLoss.begin() + shape.rows, 0.0);  // in order of rows
     ctx.arena->f32(op.outputs[1])[0] = static_cast<float>(sum / terms);

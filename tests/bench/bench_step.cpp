@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole training steps of 1024-wide layers at batch 1024 in each mode. Each iteration runs a bf16 step beside the mode's own,
-// so that both see the same machine. Counters, medians over the iterations: "in_onednn", the share of the step spent inside
-// oneDNN (aim: 75% in bf16); "of_bf16", the step's time over the bf16 step's; "gemm_gflops", inside oneDNN.
+// Whole training steps of 1024-wide layers at batch 1024 in each mode. Each iteration runs a bf16 step beside the
+// mode's own, so that both see the same machine. Counters, medians over the iterations: "in_onednn", the share of the
+// step spent inside oneDNN (aim: 75% in bf16); "of_bf16", the step's time over the bf16 step's; "gemm_gflops", inside
+// oneDNN.
 #include "engine/cpu/cpu_executor.h"
 
 #include <benchmark/benchmark.h>
@@ -61,15 +62,25 @@ void step(benchmark::State& state, const char* mode, plan::RecipeKind recipe)
 
 constexpr int kIterations = 15;
 BENCHMARK_CAPTURE(step, bf16, "bf16", plan::RecipeKind::Tensorwise)
-    ->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, fp8/tensorwise, "fp8", plan::RecipeKind::Tensorwise)
-    ->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, fp8-fused/tensorwise, "fp8-fused", plan::RecipeKind::Tensorwise)
-    ->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, fp8/delayed, "fp8", plan::RecipeKind::Delayed)
-    ->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(step, fp8-fused/delayed, "fp8-fused", plan::RecipeKind::Delayed)
-    ->Iterations(kIterations)->UseManualTime()->Unit(benchmark::kMillisecond);
+    ->Iterations(kIterations)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, fp8 / tensorwise, "fp8", plan::RecipeKind::Tensorwise)
+    ->Iterations(kIterations)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, fp8 - fused / tensorwise, "fp8-fused", plan::RecipeKind::Tensorwise)
+    ->Iterations(kIterations)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, fp8 / delayed, "fp8", plan::RecipeKind::Delayed)
+    ->Iterations(kIterations)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(step, fp8 - fused / delayed, "fp8-fused", plan::RecipeKind::Delayed)
+    ->Iterations(kIterations)
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace fp8scope::cpu

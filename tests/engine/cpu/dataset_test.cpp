@@ -132,7 +132,8 @@ TEST(DatasetTest, TeacherIsThePlainNetwork)
     std::vector<double> from(x.size()), to;
     std::transform(x.begin(), x.end(), from.begin(), decodeBf16);
     for (std::uint64_t l = 0; l < 2; ++l) {
-        const auto in = static_cast<std::size_t>(config.widths[l]), out = static_cast<std::size_t>(config.widths[l + 1]);
+        const auto in = static_cast<std::size_t>(config.widths[l]),
+                   out = static_cast<std::size_t>(config.widths[l + 1]);
         std::vector<float> w(in * out), b(out);
         fillUniform(w, weightBound(config, l), RandomStream(config.seed, kTeacherWeightStream + l));
         fillUniform(b, 0.5F, RandomStream(config.seed, kTeacherBiasStream + l));
@@ -142,7 +143,9 @@ TEST(DatasetTest, TeacherIsThePlainNetwork)
                 double z = b[o];
                 for (std::size_t i = 0; i < in; ++i)
                     z += from[r * in + i] * w[o * in + i];
-                to[r * out + o] = l == 1 ? z : 0.5 * z * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z)));
+                to[r * out + o] =
+                    l == 1 ? z
+                           : 0.5 * z * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (z + 0.044715 * z * z * z)));
             }
         from = to;
     }

@@ -52,7 +52,8 @@ TEST(DemoPresetTest, EveryModeLearnsAndFp8EndsWithinTwoPercentOfBf16)
 
     const Losses bf16 = train(tensorwise, "bf16");
     EXPECT_LT(bf16.last, 0.3 * bf16.first);
-    for (const auto& [config, mode] : {std::pair{tensorwise, "fp8"}, {tensorwise, "fp8-fused"}, {delayed, "fp8-fused"}}) {
+    for (const auto& [config, mode] :
+         {std::pair{tensorwise, "fp8"}, {tensorwise, "fp8-fused"}, {delayed, "fp8-fused"}}) {
         const Losses fp8 = train(config, mode);
         EXPECT_NEAR(fp8.last, bf16.last, 0.02 * bf16.last) << mode << ", " << plan::toString(config.recipe.kind);
     }

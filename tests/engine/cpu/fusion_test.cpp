@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each fusion against the plan without it: every tensor that both keep, and the losses of some steps. Bitwise where only the
-// order of passes changes; the bias epilogue rounds once where GEMM and bias kernel round twice, within a written tolerance.
+// Each fusion against the plan without it: every tensor that both keep, and the losses of some steps. Bitwise where
+// only the order of passes changes; the bias epilogue rounds once where GEMM and bias kernel round twice, within a
+// written tolerance.
 #include "tests/engine/cpu/small_configs.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,8 @@ void expectSameBytes(CpuExecutor& unfused, CpuExecutor& fused)
     const std::vector<std::string> names = writtenByBoth(unfused, fused);
     ASSERT_GT(names.size(), 20U);  // at least parameters, states and gradients of the layers
     for (const std::string& name : names) {
-        const auto a = unfused.bytes(tensorNamed(unfused.plan(), name)), b = fused.bytes(tensorNamed(fused.plan(), name));
+        const auto a = unfused.bytes(tensorNamed(unfused.plan(), name)),
+                   b = fused.bytes(tensorNamed(fused.plan(), name));
         ASSERT_TRUE(std::equal(a.begin(), a.end(), b.begin(), b.end())) << name;
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GEMM calls through oneDNN against a plain double-precision product: every layout that plans use, odd sizes, gaps between
-// columns, scales, bias, accumulation.
+// GEMM calls through oneDNN against a plain double-precision product: every layout that plans use, odd sizes, gaps
+// between columns, scales, bias, accumulation.
 #include "engine/cpu/gemm.h"
 
 #include "collector/trace/error.h"
@@ -121,8 +121,8 @@ struct Expected {
     double value = 0, tolerance = 0;
 };
 
-Expected expected(const Case& c, const Matrix& a, const Matrix& b, const Matrix& before, const Matrix& bias, std::int64_t row,
-                  std::int64_t col)
+Expected expected(const Case& c, const Matrix& a, const Matrix& b, const Matrix& before, const Matrix& bias,
+                  std::int64_t row, std::int64_t col)
 {
     double sum = 0, magnitude = 0;
     for (std::int64_t l = 0; l < c.k; ++l) {
@@ -137,10 +137,12 @@ Expected expected(const Case& c, const Matrix& a, const Matrix& b, const Matrix&
         e.value += c.beta * before.value(row, col);
     if (c.bias)
         e.value += bias.value(row, 0);
-    // fp32 sums of k products in any order err by at most k 2^-24 of the magnitudes' sum; the epilogue rounds a few times more.
+    // fp32 sums of k products in any order err by at most k 2^-24 of the magnitudes' sum; the epilogue rounds a few
+    // times more.
     e.tolerance = std::ldexp(static_cast<double>(c.k) * magnitude * std::abs(factor) + 4 * std::abs(e.value) + 4, -24);
     if (c.d == DType::Bf16)
-        e.tolerance += std::ldexp(std::abs(e.value) + e.tolerance, -8);  // half a unit in the last place of 7 mantissa bits
+        e.tolerance +=
+            std::ldexp(std::abs(e.value) + e.tolerance, -8);  // half a unit in the last place of 7 mantissa bits
     return e;
 }
 
@@ -162,16 +164,17 @@ void expectProduct(const Case& c, GemmArithmetic arithmetic)
             ASSERT_NEAR(d.value(row, col), e.value, e.tolerance) << "at " << row << ", " << col;
         }
         for (std::int64_t row = c.m; row < call.d.ld; ++row)
-            ASSERT_EQ(d.value(row, col), before.value(row, col)) << "wrote between the columns, at " << row << ", " << col;
+            ASSERT_EQ(d.value(row, col), before.value(row, col))
+                << "wrote between the columns, at " << row << ", " << col;
     }
 }
 
 void expectProducts(const Case& c)
 {
     for (const GemmArithmetic arithmetic : arithmetics()) {
-        SCOPED_TRACE(fmt::format("{} operands, {}x{}x{} {}{} {} x {} -> {} gap {}",
-                                 arithmetic == GemmArithmetic::F32 ? "f32" : "bf16", c.m, c.n, c.k, c.transA ? 'T' : 'N',
-                                 c.transB ? 'T' : 'N', toString(c.a), toString(c.b), toString(c.d), c.gap));
+        SCOPED_TRACE(fmt::format(
+            "{} operands, {}x{}x{} {}{} {} x {} -> {} gap {}", arithmetic == GemmArithmetic::F32 ? "f32" : "bf16", c.m,
+            c.n, c.k, c.transA ? 'T' : 'N', c.transB ? 'T' : 'N', toString(c.a), toString(c.b), toString(c.d), c.gap));
         expectProduct(c, arithmetic);
     }
 }
@@ -179,7 +182,8 @@ void expectProducts(const Case& c)
 struct Size {
     std::int64_t m, n, k;
 };
-constexpr Size kSizes[] = {{1, 1, 1}, {16, 16, 16}, {48, 80, 144}, {7, 13, 29}, {10, 33, 129}, {130, 1, 64}, {1, 65, 200}};
+constexpr Size kSizes[] = {{1, 1, 1},     {16, 16, 16}, {48, 80, 144}, {7, 13, 29},
+                           {10, 33, 129}, {130, 1, 64}, {1, 65, 200}};
 
 TEST(GemmTest, MultipliesBf16InEveryLayout)
 {
@@ -193,7 +197,8 @@ TEST(GemmTest, MultipliesBf16InEveryLayout)
 TEST(GemmTest, AppliesDequantizationFactorsToFp8)
 {
     for (const Size& s : kSizes)
-        for (const auto& [a, b] : {std::pair{DType::E4m3, DType::E4m3}, {DType::E4m3, DType::E5m2}, {DType::E5m2, DType::E4m3}})
+        for (const auto& [a, b] :
+             {std::pair{DType::E4m3, DType::E4m3}, {DType::E4m3, DType::E5m2}, {DType::E5m2, DType::E4m3}})
             for (const DType d : {DType::Bf16, DType::F32})
                 expectProducts({.m = s.m, .n = s.n, .k = s.k, .a = a, .b = b, .d = d, .scaled = true});
 }
@@ -203,7 +208,8 @@ TEST(GemmTest, AddsBiasBeforeTheOneRounding)
     for (const Size& s : kSizes)
         for (const bool scaled : {false, true})
             for (const DType operand : {DType::Bf16, DType::E4m3})
-                expectProducts({.m = s.m, .n = s.n, .k = s.k, .a = operand, .b = operand, .scaled = scaled, .bias = true});
+                expectProducts(
+                    {.m = s.m, .n = s.n, .k = s.k, .a = operand, .b = operand, .scaled = scaled, .bias = true});
 }
 
 TEST(GemmTest, AccumulatesIntoD)

@@ -41,8 +41,9 @@ struct Network {
         const std::size_t cols = x.size() / batch;
         double sum = 0;
         for (std::size_t r = 0; r < batch; ++r)
-            sum += config.loss == plan::Loss::MeanSquaredError ? squaredError(x, r, cols) / static_cast<double>(x.size())
-                                                               : crossEntropy(x, r, cols) / static_cast<double>(batch);
+            sum += config.loss == plan::Loss::MeanSquaredError
+                       ? squaredError(x, r, cols) / static_cast<double>(x.size())
+                       : crossEntropy(x, r, cols) / static_cast<double>(batch);
         return sum;
     }
 
@@ -124,8 +125,8 @@ void expectGradients(const MlpConfig& config, const char* mode, double tolerance
     EXPECT_NEAR(loss, network.loss(), tolerance * network.loss());
     for (std::size_t l = 0; l < network.weights.size(); ++l) {
         const std::string layer = "layer" + std::to_string(l);
-        EXPECT_LT(relativeError(differences(network, network.weights[l], kWeightStride), readNamed(executor, layer + ".dw"),
-                                kWeightStride),
+        EXPECT_LT(relativeError(differences(network, network.weights[l], kWeightStride),
+                                readNamed(executor, layer + ".dw"), kWeightStride),
                   tolerance)
             << layer << ".dw";
         if (config.bias) {
@@ -137,13 +138,13 @@ void expectGradients(const MlpConfig& config, const char* mode, double tolerance
     }
 }
 
-// A bf16 rounding errs by up to 2^-9 of a value, about 0.1% on average; a gradient collects a few of them on its way through
-// three layers, and a relu whose input rounds over zero adds a little.
+// A bf16 rounding errs by up to 2^-9 of a value, about 0.1% on average; a gradient collects a few of them on its way
+// through three layers, and a relu whose input rounds over zero adds a little.
 constexpr double kBf16Tolerance = 0.02;
 // e4m3 rounds by up to 2^-4 of a value, 2 to 3% on average, e5m2 by twice that, in x, w and dy of each layer.
 constexpr double kFp8Tolerance = 0.15;
-// Such errors move some percent of a relu's inputs over zero. Each switches a path of the gradient on or off as a whole: 4% of
-// the paths are 20% of the 2-norm.
+// Such errors move some percent of a relu's inputs over zero. Each switches a path of the gradient on or off as a
+// whole: 4% of the paths are 20% of the 2-norm.
 constexpr double kFp8ReluTolerance = 0.3;
 
 MlpConfig geluCrossEntropy()

@@ -19,10 +19,7 @@ constexpr std::uint64_t kMiB = 1 << 20;
 /// A machine of 4 GiB with 3 GiB available, as files below a folder.
 class FakeRoot {
 public:
-    FakeRoot()
-    {
-        put("proc/meminfo", "MemTotal:       4194304 kB\nMemFree:  100 kB\nMemAvailable:   3145728 kB\n");
-    }
+    FakeRoot() { put("proc/meminfo", "MemTotal:       4194304 kB\nMemFree:  100 kB\nMemAvailable:   3145728 kB\n"); }
     FakeRoot& put(const fs::path& file, const std::string& text)
     {
         fs::create_directories((path() / file).parent_path());

@@ -37,8 +37,8 @@ TEST(ParallelForTest, ReducesToTheSameForAnyThreads)
     for (const int count : {1, 2, 5}) {
         const ThreadCount threads(count);
         const auto sum = parallelReduce(
-            std::int64_t{1000}, 8, std::int64_t{0}, [](std::int64_t begin, std::int64_t end) { return (begin + end - 1) * (end - begin) / 2; },
-            std::plus<>());
+            std::int64_t{1000}, 8, std::int64_t{0},
+            [](std::int64_t begin, std::int64_t end) { return (begin + end - 1) * (end - begin) / 2; }, std::plus<>());
         EXPECT_EQ(sum, 999 * 1000 / 2);
     }
 }

@@ -184,8 +184,10 @@ std::vector<Expected> ReferenceStep::expect(const Op& op)
 Expected ReferenceStep::gemm(const plan::GemmCall& call) const
 {
     const std::vector<double> a = operand(call.aTensor), b = operand(call.bTensor);
-    const double factor = call.alpha * (call.aScale.valid() ? scalar(call.aScale) : 1) * (call.bScale.valid() ? scalar(call.bScale) : 1);
-    const std::vector<double> bias = call.bias.valid() ? operand(call.bias) : std::vector<double>(static_cast<std::size_t>(call.m()));
+    const double factor =
+        call.alpha * (call.aScale.valid() ? scalar(call.aScale) : 1) * (call.bScale.valid() ? scalar(call.bScale) : 1);
+    const std::vector<double> bias =
+        call.bias.valid() ? operand(call.bias) : std::vector<double>(static_cast<std::size_t>(call.m()));
     const auto at = [](const plan::MatrixLayout& x, bool transposed, std::int64_t row, std::int64_t col) {
         return static_cast<std::size_t>(transposed ? row * x.ld + col : col * x.ld + row);
     };
@@ -200,7 +202,8 @@ Expected ReferenceStep::gemm(const plan::GemmCall& call) const
             }
             const double value = factor * sum + bias[static_cast<std::size_t>(row)];
             // fp32 accumulation in any order: k 2^-24 of the magnitudes' sum; then one rounding.
-            const double accumulation = std::ldexp(static_cast<double>(call.k()) * magnitude * std::abs(factor) + 4 * std::abs(value), -24);
+            const double accumulation =
+                std::ldexp(static_cast<double>(call.k()) * magnitude * std::abs(factor) + 4 * std::abs(value), -24);
             e.values.push_back(value);
             e.tolerance.push_back(accumulation + halfUlp(call.d.type, std::abs(value) + accumulation));
         }
@@ -336,13 +339,15 @@ std::vector<Expected> ReferenceStep::loss(const Op& op) const
             const auto label = static_cast<std::size_t>(target[r]);
             sum += (std::log(exponentials) - y[r * cols + label]) / static_cast<double>(rows);
             for (std::size_t c = 0; c < cols; ++c)
-                dy[r * cols + c] = (std::exp(y[r * cols + c]) / exponentials - (c == label ? 1 : 0)) / static_cast<double>(rows);
+                dy[r * cols + c] =
+                    (std::exp(y[r * cols + c]) / exponentials - (c == label ? 1 : 0)) / static_cast<double>(rows);
         }
     }
     // One bf16 rounding, after differences in fp32 whose error is of the gradient's largest possible size.
-    const double floor = std::ldexp((m_plan.config.loss == plan::Loss::MeanSquaredError ? 8.0 / static_cast<double>(y.size())
-                                                                                        : 1.0 / static_cast<double>(rows)),
-                                    -12);
+    const double floor =
+        std::ldexp((m_plan.config.loss == plan::Loss::MeanSquaredError ? 8.0 / static_cast<double>(y.size())
+                                                                       : 1.0 / static_cast<double>(rows)),
+                   -12);
     return {within(std::ldexp(1.01, -8), floor, op.outputs[0], dy), within(1e-5, 0, op.outputs[1], {sum})};
 }
 
@@ -368,8 +373,8 @@ std::vector<Expected> ReferenceStep::optimizer(const Op& op) const
                 master[i] -= o.learningRate * first[i];
             }
         }
-        // States: a few fp32 roundings, of terms that may cancel. Masters: the update, at most about learningRate for Adam, is
-        // rounded in fp32 as well.
+        // States: a few fp32 roundings, of terms that may cancel. Masters: the update, at most about learningRate for
+        // Adam, is rounded in fp32 as well.
         expected.push_back(within(2e-7, largest(g) + largest(first), out[2], first));
         if (adam)
             expected.push_back(within(1e-5, largest(g) * largest(g) * 1e-3, out[3], second));
@@ -383,7 +388,8 @@ std::vector<Expected> ReferenceStep::optimizer(const Op& op) const
 std::vector<Expected> ReferenceStep::delayedUpdate(const Op& op) const
 {
     const std::vector<double> staged = operand(op.inputs[0]);
-    std::vector<double> history = operand(op.inputs[1]), scales = operand(op.outputs[0]), inverses = operand(op.outputs[1]);
+    std::vector<double> history = operand(op.inputs[1]), scales = operand(op.outputs[0]),
+                        inverses = operand(op.outputs[1]);
     const std::size_t length = history.size() / staged.size();
     for (std::size_t t = 0; t < staged.size(); ++t) {
         if (staged[t] != 0) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan's ops once more, in plain double-precision loops: what each op must make of the operands that the executor had.
+// A plan's ops once more, in plain double-precision loops: what each op must make of the operands that the executor
+// had.
 #pragma once
 
 #include "engine/cpu/cpu_executor.h"
@@ -15,9 +16,9 @@ struct Expected {
     std::vector<double> values, tolerance;
 };
 
-/// Follows one step of an executor whose plan was built with keepTensors: made before the step, asked after it, op by op in
-/// order. Operands are the executor's own results, so errors do not add up from op to op; where an op overwrites its operand
-/// or a persistent tensor, the value from before is kept here.
+/// Follows one step of an executor whose plan was built with keepTensors: made before the step, asked after it, op by
+/// op in order. Operands are the executor's own results, so errors do not add up from op to op; where an op overwrites
+/// its operand or a persistent tensor, the value from before is kept here.
 class ReferenceStep {
 public:
     explicit ReferenceStep(CpuExecutor& before);
@@ -40,7 +41,8 @@ private:
     [[nodiscard]] Expected scalarOp(const plan::Op&) const;
     [[nodiscard]] std::vector<Expected> castTranspose(const plan::Op&, const std::vector<double>& x) const;
     [[nodiscard]] std::vector<Expected> scaleFromAmax(const plan::Op&) const;
-    [[nodiscard]] Expected transpose(plan::TensorId to, const std::vector<double>& x, std::int64_t rows, std::int64_t cols) const;
+    [[nodiscard]] Expected transpose(plan::TensorId to, const std::vector<double>& x, std::int64_t rows,
+                                     std::int64_t cols) const;
     [[nodiscard]] Expected columnSums(plan::TensorId x, plan::TensorId to) const;
     [[nodiscard]] std::vector<double> activated(plan::TensorId z) const;
     [[nodiscard]] std::vector<Expected> loss(const plan::Op&) const;
@@ -49,7 +51,8 @@ private:
 
     CpuExecutor& m_executor;
     const plan::StepPlan& m_plan;
-    /// Contents as they are for the next op to expect, where these are not the executor's after the step. By tensor; empty: none.
+    /// Contents as they are for the next op to expect, where these are not the executor's after the step. By tensor;
+    /// empty: none.
     std::vector<std::vector<double>> m_kept;
 };
 

@@ -144,8 +144,8 @@ TEST(TrainingTest, OpsAreTimedInOrderWithinTheStep)
 
 TEST(TrainingTest, StatisticsCountWhatTheScaleDoes)
 {
-    // Delayed scaling starts with scale 1: the gradient of a mean over 80 x 16 elements is about 1e-3, where e5m2 still holds
-    // it, while 1e-7 of it underflows (below half of 2^-16).
+    // Delayed scaling starts with scale 1: the gradient of a mean over 80 x 16 elements is about 1e-3, where e5m2 still
+    // holds it, while 1e-7 of it underflows (below half of 2^-16).
     CpuExecutor executor = executorKeepingTensors(withRecipe(smallConfig(), plan::RecipeKind::Delayed), "fp8");
     const StepResult first = executor.runStep();
     for (std::size_t q = 0; q < first.quantized.size(); ++q) {
@@ -177,8 +177,8 @@ TEST(TrainingTest, DelayedScalesFollowTheHistory)
     for (int step = 0; step < 7; ++step) {
         const StepResult result = executor.runStep();
         if (step > 0) {
-            // The largest of the last 4 (history length) amaxes of earlier steps; the place that the next amax will take is
-            // zero in the history, but the value that stood there still counted when the scale was made.
+            // The largest of the last 4 (history length) amaxes of earlier steps; the place that the next amax will
+            // take is zero in the history, but the value that stood there still counted when the scale was made.
             const std::size_t from = amaxes.size() > 4 ? amaxes.size() - 4 : 0;
             const float amax = *std::max_element(amaxes.begin() + static_cast<std::ptrdiff_t>(from), amaxes.end());
             EXPECT_EQ(result.quantized[0].scale, 448.0F / amax) << "step " << step;
