@@ -36,6 +36,18 @@ AdvicePage::AdvicePage(Context* context, QWidget* parent)
     refill();
 }
 
+QString AdvicePage::headline(const std::vector<analysis::Finding>& findings)
+{
+    if (findings.empty())
+        return tr("Nothing stands out in what was measured.");
+    const auto gains = std::count_if(findings.begin(), findings.end(), [](const auto& f) { return f.gainNs > 0; });
+    const auto notes = static_cast<std::ptrdiff_t>(findings.size()) - gains;
+    const QString first = gains == 1 ? tr("One thing to change") : tr("%1 things to change").arg(gains);
+    if (notes == 0)
+        return first;
+    return notes == 1 ? tr("%1 and one note").arg(first) : tr("%1 and %2 notes").arg(first).arg(notes);
+}
+
 void AdvicePage::refill()
 {
     clearLayout(m_findings);
@@ -44,10 +56,7 @@ void AdvicePage::refill()
     if (!loaded)
         return;
     const std::vector<analysis::Finding>& findings = loaded->overview.findings;
-    const auto gains = std::count_if(findings.begin(), findings.end(), [](const auto& f) { return f.gainNs > 0; });
-    m_headline->setText(findings.empty() ? tr("Nothing stands out in what was measured.")
-                        : gains == 1     ? tr("One thing to change")
-                                         : tr("%1 things to change").arg(gains));
+    m_headline->setText(headline(findings));
     m_note->setText(
         findings.empty()
             ? tr("Advice comes from rules on measured figures. None of them found a gain here.")

@@ -20,6 +20,7 @@ public:
 
 private:
     void refill();
+    [[nodiscard]] static QString headline(const std::vector<analysis::Finding>& findings);
 
     Context* m_context;
     QLabel* m_headline;

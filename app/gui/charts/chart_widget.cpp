@@ -23,7 +23,7 @@ QString TimeUnit::format(double valueNs) const
 TimeUnit unitFor(std::int64_t largestNs)
 {
     const double largest = static_cast<double>(std::abs(largestNs));
-    if (largest >= 1e10)
+    if (largest >= 2e9)
         return {u"s"_s, 1e9};
     if (largest >= 1e6)
         return {u"ms"_s, 1e6};

@@ -125,9 +125,9 @@ void FamilyChart::setHighlighted(std::optional<Family> family)
     replot(rpQueuedReplot);
 }
 
-int FamilyChart::preferredHeight() const
+int FamilyChart::heightFor(std::size_t bars)
 {
-    return static_cast<int>(std::max<std::size_t>(1, m_bars.bars.size())) * kBarPixels + 6;
+    return static_cast<int>(std::max<std::size_t>(1, bars)) * kBarPixels + 6;
 }
 
 void FamilyChart::restyle(const Theme& theme)

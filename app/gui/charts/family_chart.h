@@ -26,7 +26,8 @@ public:
     /// Outlines a family; nullopt outlines none.
     void setHighlighted(std::optional<Family> family);
     /// A height at which the bars are as thick as they should be.
-    [[nodiscard]] int preferredHeight() const;
+    [[nodiscard]] int preferredHeight() const { return heightFor(m_bars.bars.size()); }
+    [[nodiscard]] static int heightFor(std::size_t bars);
     /// The bar and family at a place of the widget.
     struct Hit {
         int bar = -1;

@@ -24,7 +24,8 @@ constexpr int kWaterfallHeight = 250;
 constexpr double kCardGap = 8;
 constexpr double kCardPadding = 8;
 constexpr std::size_t kCardsInRow = 4;
-constexpr double kHeadingAndMore = 150;  // a heading alone at a page's foot helps nobody
+constexpr double kFirstLines = 110;  // of a table, a paragraph, a finding
+constexpr int kUnitAndLegend = 90;
 constexpr double kGainWidth = 84;
 constexpr double kLabelWidth = 112;
 
@@ -141,6 +142,15 @@ void drawFinding(PdfPage& page, const analysis::Finding& finding)
 
 }  // namespace
 
+double firstHeight(const report::Block& block)
+{
+    if (std::holds_alternative<report::Waterfall>(block))
+        return kWaterfallHeight + 30;
+    if (const auto* bars = std::get_if<report::FamilyBars>(&block))
+        return FamilyChart::heightFor(bars->bars.size()) + kUnitAndLegend;
+    return kFirstLines;
+}
+
 void drawTitle(PdfPage& page, const report::Report& report)
 {
     const Theme& theme = lightTheme();
@@ -163,7 +173,6 @@ void drawTitle(PdfPage& page, const report::Report& report)
 
 void draw(PdfPage& page, const report::Heading& heading)
 {
-    page.ensure(kHeadingAndMore);
     if (!page.atTop())
         page.advance(6);
     page.line(QRectF(page.left(), page.y(), page.width(), 20), toQt(heading.text), PdfPage::font(15, true),
@@ -214,7 +223,7 @@ void draw(PdfPage& page, const report::FamilyBars& bars)
         return;
     FamilyChart chart;
     chart.setBars(bars);
-    page.ensure(chart.preferredHeight() + 90);
+    page.ensure(chart.preferredHeight() + kUnitAndLegend);
     chartUnit(page, words("exposed %1 a step").arg(chart.unit()));
     drawChart(page, chart, chart.preferredHeight());
     drawLegend(page, chart.shownFamilies());

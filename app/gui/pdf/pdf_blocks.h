@@ -9,6 +9,9 @@
 namespace fp8scope::gui
 {
 
+/// The space that a block's first part takes: what must fit below a heading that stands before it.
+[[nodiscard]] double firstHeight(const report::Block& block);
+
 void drawTitle(PdfPage& page, const report::Report& report);
 void draw(PdfPage& page, const report::Heading& heading);
 void draw(PdfPage& page, const report::Paragraph& paragraph);

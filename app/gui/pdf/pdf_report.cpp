@@ -21,8 +21,13 @@ int drawReport(QIODevice& device, const report::Report& report, int pageCount)
 {
     PdfPage page(device, toQt(report.title), toQt(report.originLine), pageCount);
     drawTitle(page, report);
-    for (const report::Block& block : report.blocks)
+    constexpr double kHeading = 32;
+    for (std::size_t i = 0; i < report.blocks.size(); ++i) {
+        const report::Block& block = report.blocks[i];
+        if (std::holds_alternative<report::Heading>(block) && i + 1 < report.blocks.size())
+            page.ensure(kHeading + firstHeight(report.blocks[i + 1]));  // a heading alone at a page's foot helps nobody
         std::visit([&page](const auto& known) { draw(page, known); }, block);
+    }
     return page.pages();
 }
 
