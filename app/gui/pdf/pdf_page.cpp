@@ -81,7 +81,7 @@ QFont PdfPage::font(int pixelSize, bool bold)
     result.setBold(bold);
     result.setHintingPreference(QFont::PreferNoHinting);
     // Any spacing turns ligatures off: who searches the report for "first" would not find it written with one.
-    result.setLetterSpacing(QFont::AbsoluteSpacing, 0.01);
+    result.setLetterSpacing(QFont::AbsoluteSpacing, 0.02);
     return result;
 }
 
