@@ -4,6 +4,7 @@
 #include "collector/trace/schema.h"
 
 #include <SQLiteCpp/Statement.h>
+#include <SQLiteCpp/Transaction.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -142,6 +143,30 @@ void checkSchema(const fs::path& path, SQLite::Database& db)
     }
 }
 
+void removeOld(const fs::path& path)
+{
+    if (fs::exists(path) && !fs::is_regular_file(path))
+        throw Error("this is not a file", path.string(), "choose another name");
+    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+        std::error_code ec;
+        fs::remove(fs::path(path) += suffix, ec);
+        if (ec)
+            throw Error(fmt::format("the old trace cannot be removed ({})", ec.message()), path.string(),
+                        "choose another name");
+    }
+}
+
+/// A new name in a folder survives a power cut only when the folder is synced too.
+void syncFolder(const fs::path& path)
+{
+    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor >= 0) {
+        ::fsync(descriptor);
+        ::close(descriptor);
+    }
+}
+
 }  // namespace
 
 WriterLock::WriterLock(const fs::path& trace) : m_path(withSuffix(trace, "-lock"))
@@ -184,6 +209,31 @@ Error traceFileError(const fs::path& path, const SQLite::Exception& e, const cha
         return Error(fmt::format("the trace cannot {} ({}, SQLite code {})", doing, e.what(), e.getExtendedErrorCode()),
                      path.string(), "check the disk's free space, limits and permissions");
     }
+}
+
+SQLite::Database createTraceFile(const fs::path& path)
+{
+    removeOld(path);
+    SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    db.exec("PRAGMA page_size = 4096");
+    db.exec("PRAGMA synchronous = OFF");  // until the tables stand: one sync at the end does for all of them
+    db.exec("PRAGMA journal_mode = WAL");
+    db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+    db.exec("PRAGMA secure_delete = OFF");  // merged blocks are no secret, and zeroing them costs a write each
+    db.exec("PRAGMA cache_size = -16384");
+    db.exec("PRAGMA wal_autocheckpoint = 4000");
+    SQLite::Transaction transaction(db);
+    for (const SchemaObject& table : schemaTables())
+        db.exec(std::string(table.sql));
+    for (const SchemaObject& view : schemaViews())
+        db.exec(std::string(view.sql));
+    db.exec("INSERT INTO meta VALUES('complete', '0')");
+    db.exec(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
+    transaction.commit();
+    db.exec("PRAGMA synchronous = FULL");
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    syncFolder(path);
+    return db;
 }
 
 SQLite::Database openTraceFile(const fs::path& path)

@@ -28,6 +28,10 @@ private:
     int m_descriptor = -1;
 };
 
+/// Makes an empty trace, in the log mode that lets readers in and keeps finished batches, in the place of whatever trace
+/// stands there. The caller holds the lock. Throws Error or SQLite::Exception.
+[[nodiscard]] SQLite::Database createTraceFile(const std::filesystem::path&);
+
 /// Opens a trace read-only and defensively, and throws Error unless it is a whole trace of this version with the
 /// version's very tables. What a writer is adding meanwhile is seen as of its last flush.
 [[nodiscard]] SQLite::Database openTraceFile(const std::filesystem::path&);

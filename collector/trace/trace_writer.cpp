@@ -3,15 +3,11 @@
 
 #include "collector/trace/block_store.h"
 #include "collector/trace/row_io.h"
-#include "collector/trace/schema.h"
 #include "collector/trace/trace_file.h"
 
-#include <SQLiteCpp/Transaction.h>
+#include <SQLiteCpp/Statement.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cassert>
 #include <map>
@@ -74,52 +70,6 @@ std::string keyOf(const LaunchShape& shape)
     return {reinterpret_cast<const char*>(&shape), sizeof(shape)};
 }
 
-void removeOld(const fs::path& path)
-{
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
-        std::error_code ec;
-        fs::remove(fs::path(path) += suffix, ec);
-        if (ec)
-            throw Error(fmt::format("the old trace cannot be removed ({})", ec.message()), path.string(),
-                        "choose another name");
-    }
-}
-
-/// A new name in a folder survives a power cut only when the folder is synced too.
-void syncFolder(const fs::path& path)
-{
-    const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor >= 0) {
-        ::fsync(descriptor);
-        ::close(descriptor);
-    }
-}
-
-SQLite::Database createFile(const fs::path& path)
-{
-    SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    db.exec("PRAGMA page_size = 4096");
-    db.exec("PRAGMA synchronous = OFF");  // until the tables stand: one sync at the end does for all of them
-    db.exec("PRAGMA journal_mode = WAL");
-    db.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
-    db.exec("PRAGMA secure_delete = OFF");  // merged blocks are no secret, and zeroing them costs a write each
-    db.exec("PRAGMA cache_size = -16384");
-    db.exec("PRAGMA wal_autocheckpoint = 4000");
-    SQLite::Transaction transaction(db);
-    for (const SchemaObject& table : schemaTables())
-        db.exec(std::string(table.sql));
-    for (const SchemaObject& view : schemaViews())
-        db.exec(std::string(view.sql));
-    db.exec("INSERT INTO meta VALUES('complete', '0')");
-    db.exec(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
-    transaction.commit();
-    db.exec("PRAGMA synchronous = FULL");
-    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
-    syncFolder(path);
-    return db;
-}
-
 }  // namespace
 
 struct TraceWriter::Impl {
@@ -145,14 +95,9 @@ struct TraceWriter::Impl {
 
     SQLite::Database open(IfExists ifExists)
     {
-        if (fs::exists(path)) {
-            if (ifExists == IfExists::Refuse)
-                throw Error("the file exists", path.string(), "choose another name, or say that it may be replaced");
-            if (!fs::is_regular_file(path))
-                throw Error("this is not a file", path.string(), "choose another name");
-        }
-        removeOld(path);
-        return createFile(path);
+        if (ifExists == IfExists::Refuse && fs::exists(path))
+            throw Error("the file exists", path.string(), "choose another name, or say that it may be replaced");
+        return createTraceFile(path);
     }
 
     /// Runs a change of the file inside the current batch. After a failure the batch is undone, and every later call
