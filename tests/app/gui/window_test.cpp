@@ -61,7 +61,9 @@ protected:
                                                                      .madeAt = u"2026-01-01"_s,
                                                                      .load = std::move(load)});
         window->show();
-        ASSERT_TRUE(QTest::qWaitForWindowActive(window.get())) << "keys go to the active window only";
+        ASSERT_TRUE(QTest::qWaitForWindowExposed(window.get()));
+        QApplication::setActiveWindow(
+            window.get());  // keys act in the active window only, and Xvfb has no window manager
     }
     void open(const QString& path)
     {
