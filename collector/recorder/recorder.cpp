@@ -71,7 +71,9 @@ struct Recorder::Impl {
     void refuse(Connection&, const std::string& problem);
     void disconnect(Connection&, const std::string& reason);
     void stop();
-    void fail();
+    /// Does what writes the trace. An Error of it ends the recording, and goes on to the caller.
+    template <typename Work>
+    void writing(Work&& work);
 
     bool failed = false;
     std::optional<UnixListener> listener;  ///< empty after close() or a failure
@@ -89,26 +91,43 @@ Recorder::Recorder(const std::filesystem::path& output, TraceWriter::IfExists if
 
 Recorder::~Recorder() = default;
 
-void Recorder::setMeta(std::string_view key, std::string_view value) { m_impl->sink.writer().setMeta(key, value); }
-void Recorder::explain(RunId run, const std::string& note) { m_impl->sink.explain(run, note); }
 bool Recorder::failed() const { return m_impl->failed; }
 bool Recorder::hasProducers() const { return !m_impl->connections.empty(); }
 const std::deque<RecordedRun>& Recorder::runs() const { return m_impl->sink.runs(); }
 std::uint64_t Recorder::durableSteps() const { return m_impl->sink.durableSteps(); }
 
+template <typename Work>
+void Recorder::Impl::writing(Work&& work)
+{
+    try {
+        work();
+    } catch (const Error&) {
+        failed = true;
+        stop();
+        throw;
+    }
+}
+
+void Recorder::setMeta(std::string_view key, std::string_view value)
+{
+    m_impl->writing([&] { m_impl->sink.writer().setMeta(key, value); });
+}
+
+void Recorder::explain(RunId run, const std::string& note)
+{
+    m_impl->writing([&] { m_impl->sink.explain(run, note); });
+}
+
 void Recorder::pump(std::chrono::milliseconds timeout)
 {
     if (!m_impl->listener)
         return;
-    try {
+    m_impl->writing([&] {
         const int flushMs = m_impl->sink.millisecondsToFlush();
         const int waitMs = static_cast<int>(timeout.count());
         m_impl->waitAndReceive(flushMs < 0 ? waitMs : std::min(waitMs, flushMs));
         m_impl->sink.flushIfDue();
-    } catch (const Error&) {
-        m_impl->fail();
-        throw;
-    }
+    });
 }
 
 void Recorder::drain(std::chrono::milliseconds timeout)
@@ -123,27 +142,18 @@ void Recorder::close()
 {
     if (!m_impl->listener)
         return;
-    try {
+    m_impl->writing([&] {
         for (Connection& connection : m_impl->connections)
             m_impl->disconnect(connection, "the recorder was closed");
         m_impl->sink.close();
-        m_impl->stop();
-    } catch (const Error&) {
-        m_impl->fail();
-        throw;
-    }
+    });
+    m_impl->stop();
 }
 
 void Recorder::Impl::stop()
 {
     connections.clear();
     listener.reset();
-}
-
-void Recorder::Impl::fail()
-{
-    failed = true;
-    stop();
 }
 
 void Recorder::Impl::waitAndReceive(int timeoutMs)

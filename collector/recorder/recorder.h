@@ -35,6 +35,7 @@ public:
     /// A private directory that lives as long as the recorder, for what children are handed.
     [[nodiscard]] const std::filesystem::path& directory() const { return m_directory.path(); }
 
+    /// This and explain() throw as pump() does.
     void setMeta(std::string_view key, std::string_view value);
 
     /// Waits up to `timeout` for something to arrive, and records all that has. Data becomes durable at the ends of

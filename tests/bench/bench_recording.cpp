@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace fp8scope {
@@ -27,6 +28,13 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
+double cpuSeconds(clockid_t clock)
+{
+    timespec time{};
+    ::clock_gettime(clock, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 /// A recorder on a thread of its own, as it is in a process of its own in a run, with its processor time known.
 class BackgroundRecorder {
 public:
@@ -35,7 +43,7 @@ public:
         m_thread = std::jthread([this](const std::stop_token& stop) {
             while (!stop.stop_requested()) {
                 m_recorder.pump(20ms);
-                m_cpuSeconds = threadCpuSeconds();
+                m_cpuSeconds = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
             }
         });
     }
@@ -44,18 +52,11 @@ public:
     {
         return wire::Producer(m_recorder.socket(), wire::helloOfThisProcess(m_recorder.token(), "bench"));
     }
-    [[nodiscard]] double cpuSeconds() const { return m_cpuSeconds; }
+    [[nodiscard]] double secondsOfCpu() const { return m_cpuSeconds; }
     /// Long enough for all that was sent to be received and flushed.
     static void settle() { std::this_thread::sleep_for(400ms); }
 
 private:
-    static double threadCpuSeconds()
-    {
-        timespec time{};
-        ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-        return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-    }
-
     test::TemporaryFolder m_folder;
     recorder::Recorder m_recorder;
     std::atomic<double> m_cpuSeconds = 0;
@@ -75,19 +76,28 @@ Quartiles quartiles(std::vector<double> values)
     return {at(0.25), at(0.5), at(0.75)};
 }
 
-/// Seconds of a step, as the mean of a block of steps; `reporter` null: unrecorded.
-double blockSeconds(cpu::CpuExecutor& executor, worker::RunReporter* reporter)
+constexpr int kBlockSteps = 8;
+
+/// Of one step, as the mean of a block. Processor time is all threads', and does not depend on what else the machine
+/// does.
+struct StepCost {
+    double wall = 0;
+    double cpu = 0;
+};
+
+/// `reporter` null: unrecorded.
+StepCost blockCost(cpu::CpuExecutor& executor, worker::RunReporter* reporter)
 {
-    constexpr int kBlockSteps = 8;
     BackgroundRecorder::settle();
     (void)executor.runStep();  // after the pause, caches and clocks are cold
     const auto begin = Clock::now();
+    const double cpuBegin = cpuSeconds(CLOCK_PROCESS_CPUTIME_ID);
     for (int step = 0; step < kBlockSteps; ++step) {
         const cpu::StepResult result = executor.runStep();
         if (reporter != nullptr)
             reporter->reportStep(result, false);
     }
-    return secondsSince(begin) / kBlockSteps;
+    return {secondsSince(begin) / kBlockSteps, (cpuSeconds(CLOCK_PROCESS_CPUTIME_ID) - cpuBegin) / kBlockSteps};
 }
 
 void compareSteps(const char* mode, int pairs)
@@ -100,21 +110,28 @@ void compareSteps(const char* mode, int pairs)
     BackgroundRecorder recorder;
     wire::Producer producer = recorder.connect();
     worker::RunReporter reporter(producer, plan);
-    (void)executor.runStep();
+    BackgroundRecorder::settle();
+    const double recorderBegin = recorder.secondsOfCpu();
 
-    std::vector<double> without, ratios;
+    std::vector<double> wall, cpu, ratios;
     for (int pair = 0; pair < pairs; ++pair) {
         const bool recordedFirst = pair % 2 != 0;
-        const double first = blockSeconds(executor, recordedFirst ? &reporter : nullptr);
-        const double second = blockSeconds(executor, recordedFirst ? nullptr : &reporter);
-        without.push_back(recordedFirst ? second : first);
-        ratios.push_back(recordedFirst ? first / second : second / first);
+        const StepCost first = blockCost(executor, recordedFirst ? &reporter : nullptr);
+        const StepCost second = blockCost(executor, recordedFirst ? nullptr : &reporter);
+        const auto& [with, without] = recordedFirst ? std::pair(first, second) : std::pair(second, first);
+        wall.push_back(without.wall);
+        cpu.push_back(without.cpu);
+        ratios.push_back(with.wall / without.wall);
     }
+    BackgroundRecorder::settle();
+    const double recorderCpu = (recorder.secondsOfCpu() - recorderBegin) / (pairs * kBlockSteps);
     reporter.endComplete();
     const Quartiles ratio = quartiles(ratios);
-    fmt::print(
-        "{:<10} {:>4} ops  step {:8.3f} ms  with / without recording: {:.4f}  (quartiles {:.4f} to {:.4f}, {} pairs)\n",
-        mode, plan.ops.size(), quartiles(without).median * 1e3, ratio.median, ratio.low, ratio.high, pairs);
+    fmt::print("{:<5} {:>4} ops, step {:.3f} ms: with / without recording {:.4f} (quartiles {:.4f} to {:.4f}, {} pairs "
+               "of {} steps); "
+               "the recorder takes {:.1f} us of processor time a step, {:.3f}% of the step's\n",
+               mode, plan.ops.size(), quartiles(wall).median * 1e3, ratio.median, ratio.low, ratio.high, pairs,
+               kBlockSteps, recorderCpu * 1e6, recorderCpu / quartiles(cpu).median * 100);
 }
 
 /// Steps without their work: what reporting costs the engine and recording the recorder.
@@ -132,17 +149,18 @@ void costPerSlice()
     BackgroundRecorder recorder;
     wire::Producer producer = recorder.connect();
     worker::RunReporter reporter(producer, plan);
-    const auto begin = Clock::now();
+    const double begin = cpuSeconds(CLOCK_THREAD_CPUTIME_ID);
     for (int step = 0; step < kSteps; ++step)
         reporter.reportStep({.ops = timings, .quantized = statistics}, false);
-    const double reportSeconds = secondsSince(begin);
+    const double reportSeconds = cpuSeconds(CLOCK_THREAD_CPUTIME_ID) - begin;
     reporter.endComplete();
     BackgroundRecorder::settle();
     const double slices = kSteps * static_cast<double>(timings.size());
     fmt::print(
         "a slice costs the engine {:.0f} ns and the recorder {:.0f} ns of processor time ({} steps of {} slices and {} "
         "statistics)\n",
-        reportSeconds * 1e9 / slices, recorder.cpuSeconds() * 1e9 / slices, kSteps, timings.size(), statistics.size());
+        reportSeconds * 1e9 / slices, recorder.secondsOfCpu() * 1e9 / slices, kSteps, timings.size(),
+        statistics.size());
 }
 
 }  // namespace
