@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/timeline/range_aggregate.h"
 
+#include "app/gui/timeline/row_model.h"
+
 #include <algorithm>
 
 namespace fp8scope::gui
@@ -26,7 +28,7 @@ ExposedFamilies exposedFamilies(const Trace& trace, std::span<const RunId> runs,
     const analysis::SliceFamilies familyOf(trace);
     ExposedFamilies families;
     for (const RunId id : runs) {
-        const Run& run = trace.run(id);
+        const RunExtent run = runExtent(trace, id);
         const std::int64_t start = std::max(range.startNs, run.startNs);
         const std::int64_t end = std::min(range.endNs, run.endNs);
         if (start >= end)

@@ -179,6 +179,16 @@ std::optional<std::size_t> RowModel::rowOf(TrackId track, std::uint32_t lane) co
     return row != m_rows.end() ? std::optional(static_cast<std::size_t>(row - m_rows.begin())) : std::nullopt;
 }
 
+RunExtent runExtent(const Trace& trace, RunId run)
+{
+    RunExtent extent{trace.run(run).startNs, trace.run(run).endNs};
+    for (const Track& track : trace.tracks) {
+        if (track.run == run && track.kind == TrackKind::DeviceQueue && track.slices.size() > 0)
+            extent.endNs = std::max(extent.endNs, track.slices.endNs(track.slices.size() - 1));
+    }
+    return extent;
+}
+
 std::uint32_t laneOf(const Trace& trace, SliceRef slice)
 {
     const auto& lanes = trace.track(slice.track).slices.lane;

@@ -62,6 +62,13 @@ private:
     std::set<std::string> m_collapsed;
 };
 
+/// From a run's start to its end, or to its last device work where it was cut short and has no end of its own.
+struct RunExtent {
+    std::int64_t startNs = 0;
+    std::int64_t endNs = 0;
+};
+[[nodiscard]] RunExtent runExtent(const Trace& trace, RunId run);
+
 /// The lane that a slice is drawn on.
 [[nodiscard]] std::uint32_t laneOf(const Trace& trace, SliceRef slice);
 

@@ -48,8 +48,9 @@ StepNavigator::StepNavigator(Context* context, TimelineView* view, QWidget* pare
 void StepNavigator::reload()
 {
     m_order.clear();
-    if (m_context->loaded()) {
-        const auto& steps = m_context->loaded()->trace.steps;
+    m_loaded = m_context->loaded();
+    if (m_loaded) {
+        const auto& steps = m_loaded->trace.steps;
         for (std::size_t i = 0; i < steps.size(); ++i) {
             if (m_context->runVisible(steps[i].run))
                 m_order.push_back(i);
@@ -64,7 +65,7 @@ std::optional<std::size_t> StepNavigator::currentPosition() const
 {
     if (m_order.empty())
         return std::nullopt;
-    const auto& steps = m_context->loaded()->trace.steps;
+    const auto& steps = m_loaded->trace.steps;
     for (std::size_t p = 0; p < m_order.size() && m_context->range(); ++p) {
         if (spanOf(steps[m_order[p]]) == *m_context->range())
             return p;
@@ -88,7 +89,7 @@ void StepNavigator::refresh()
     setVisible(position.has_value());
     if (!position)
         return;
-    const Trace& trace = m_context->loaded()->trace;
+    const Trace& trace = m_loaded->trace;
     const Step& step = trace.steps[m_order[*position]];
     const auto ofRun =
         std::count_if(trace.steps.begin(), trace.steps.end(), [&](const Step& s) { return s.run == step.run; });
@@ -122,7 +123,7 @@ void StepNavigator::showCurrent()
 
 void StepNavigator::show(std::size_t position)
 {
-    const Step& step = m_context->loaded()->trace.steps[m_order[position]];
+    const Step& step = m_loaded->trace.steps[m_order[position]];
     m_context->setRange(spanOf(step));
     m_view->showSpan(spanOf(step));
     m_view->showRun(step.run);

@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -37,7 +38,8 @@ private:
 
     Context* m_context;
     TimelineView* m_view;
-    std::vector<std::size_t> m_order;  ///< steps of visible runs by start
+    std::shared_ptr<const LoadedTrace> m_loaded;  ///< that m_order is of: the view may move before we hear of another
+    std::vector<std::size_t> m_order;             ///< steps of visible runs by start
     QPushButton* m_previous;
     QPushButton* m_label;
     QPushButton* m_next;

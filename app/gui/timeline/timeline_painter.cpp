@@ -111,7 +111,7 @@ void TimelinePainter::drawLane(TimelineScene& scene, const Row& row, int top, in
     LaneRaster raster(m_canvas, colors);
     const bool neutral = isNeutral(lane->track->kind);
     if (row.lane == 0 && lane->track->kind == TrackKind::DeviceQueue) {
-        const Run& run = scene.loaded->trace.run(row.run);
+        const RunExtent run = runExtent(scene.loaded->trace, row.run);
         const auto px = [&](std::int64_t ns) {
             return static_cast<int>(std::clamp((static_cast<double>(ns) - startNs) / nsPerPx, -1.0, width + 1.0));
         };

@@ -115,6 +115,16 @@ TEST(RowModelTest, NoTraceHasNoRows)
     EXPECT_EQ(model.height(), 0);
 }
 
+TEST(RowModelTest, ARunThatWasCutShortReachesToItsLastWork)
+{
+    Trace trace = twoRuns();
+    trace.runs[0].endNs = trace.runs[0].startNs;
+    trace.runs[0].complete = false;
+    EXPECT_EQ(runExtent(trace, RunId(0)).endNs, 150);
+    EXPECT_EQ(runExtent(trace, RunId(1)).startNs, 990);
+    EXPECT_EQ(runExtent(trace, RunId(1)).endNs, 1'050);
+}
+
 TEST(RowModelTest, OverlappingSlicesLieOnTheirOwnLane)
 {
     const Trace trace = twoRuns();

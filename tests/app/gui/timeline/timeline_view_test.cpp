@@ -175,6 +175,21 @@ TEST(TimelineViewTest, StepsTurnIntoRanges)
     EXPECT_EQ(timeline.view().visibleSpan(), (TimeSpan{950'000, 2'050'000}));
 }
 
+// The navigator once looked up the old trace's steps in the new one, as the view moves before the navigator hears of
+// it.
+TEST(TimelineViewTest, AnotherTraceMayHaveFewerStepsOrNone)
+{
+    TimelineDriver timeline(twoRuns());
+    TraceBuilder one;
+    one.run("fp8").track("stream 7").slice(0, 100, "gemm", Role::Gemm).step(0, 0, 100);
+    auto smaller = std::make_shared<LoadedTrace>();
+    smaller->trace = one.build();
+    timeline.context.setLoaded(smaller);
+    EXPECT_EQ(timeline.page.navigator()->current(), 0U);
+    timeline.context.setLoaded(nullptr);
+    EXPECT_EQ(timeline.page.navigator()->current(), std::nullopt);
+}
+
 TEST(TimelineViewTest, RMakesTheSelectionTheRange)
 {
     TimelineDriver timeline(twoRuns());
