@@ -11,10 +11,8 @@
 #include <map>
 #include <string_view>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 bool isGemm(Family f) { return f == Family::GemmFp8 || f == Family::Gemm16 || f == Family::GemmOther; }
 
@@ -87,8 +85,7 @@ GemmChange gemmChange(const std::map<std::uint32_t, GemmTime>& fromTimes,
     return change;
 }
 
-class Bars
-{
+class Bars {
 public:
     explicit Bars(SpeedupAccount& account) : m_account(account) {}
 

@@ -42,10 +42,11 @@ struct SpeedupAccount {
     std::int64_t fromNs = 0, toNs = 0;
     std::vector<AccountBar> bars;  ///< in the fixed order of the words; bars that are 0 on both sides are left out
     double idealGemmRatio = 1;     ///< the device's own fp8 to 16-bit peak ratio; 1 on a CPU
-    double amdahlBound = 1;        ///< best step speedup if all of the layers' 16-bit GEMMs, and nothing else, got idealGemmRatio faster
-    double speedup = 1;            ///< fromNs / toNs
-    Interval speedupInterval;      ///< from the intervals of the medians
-    bool withinNoise = false;      ///< the intervals of the two medians overlap
+    double amdahlBound =
+        1;  ///< best step speedup if all of the layers' 16-bit GEMMs, and nothing else, got idealGemmRatio faster
+    double speedup = 1;        ///< fromNs / toNs
+    Interval speedupInterval;  ///< from the intervals of the medians
+    bool withinNoise = false;  ///< the intervals of the two medians overlap
     /// fp8 pays only if T_q < T_g8 * (r - 1); r is bf16 over fp8 GEMM time of the same layers.
     double quantizationPerFp8Gemm = 0, breakEven = 0;
 
@@ -60,7 +61,8 @@ struct SpeedupAccount {
 
 [[nodiscard]] SpeedupAccount account(const Trace&, const Breakdown& from, const Breakdown& to);
 /// Of runs of two traces; layers are matched by their position in the model.
-[[nodiscard]] SpeedupAccount account(const Trace& fromTrace, const Breakdown& from, const Trace& toTrace, const Breakdown& to);
+[[nodiscard]] SpeedupAccount account(const Trace& fromTrace, const Breakdown& from, const Trace& toTrace,
+                                     const Breakdown& to);
 /// The first 16-bit run against every other; empty when there is no 16-bit run or only one run.
 [[nodiscard]] std::vector<SpeedupAccount> accounts(const Trace&, const std::vector<Breakdown>&);
 

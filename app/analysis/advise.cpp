@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <array>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 std::vector<Finding> advise(const AdviceInput& input)
 {

@@ -12,9 +12,9 @@
 namespace fp8scope::analysis {
 
 struct Evidence {
-    std::string text;               ///< "48 separate bias kernels, 5.2 ms a step"
-    std::vector<SliceRef> slices;   ///< some of the slices behind it; may be empty
-    LayerId layer;                  ///< or the layer
+    std::string text;              ///< "48 separate bias kernels, 5.2 ms a step"
+    std::vector<SliceRef> slices;  ///< some of the slices behind it; may be empty
+    LayerId layer;                 ///< or the layer
 };
 
 struct ConfigPatch {
@@ -28,14 +28,14 @@ struct FrameworkOption {
 };
 
 struct Finding {
-    std::string rule;        ///< stable identifier, "bias-epilogue"
+    std::string rule;  ///< stable identifier, "bias-epilogue"
     RunId run;
-    std::string title;       ///< with the figure: "48 separate bias kernels, 5.2 ms a step"
-    std::string why;         ///< why it matters here, a sentence or two
-    std::int64_t gainNs = 0; ///< a step; 0 for notes
-    Interval gain;           ///< ns
-    std::string formula;     ///< how the gain was estimated
-    std::string wrongIf;     ///< what would make it wrong
+    std::string title;        ///< with the figure: "48 separate bias kernels, 5.2 ms a step"
+    std::string why;          ///< why it matters here, a sentence or two
+    std::int64_t gainNs = 0;  ///< a step; 0 for notes
+    Interval gain;            ///< ns
+    std::string formula;      ///< how the gain was estimated
+    std::string wrongIf;      ///< what would make it wrong
     std::vector<Evidence> evidence;
     std::vector<ConfigPatch> change;
     std::vector<FrameworkOption> options;

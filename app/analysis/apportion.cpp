@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 std::vector<std::int64_t> apportion(std::int64_t total, std::span<const std::int64_t> weights)
 {

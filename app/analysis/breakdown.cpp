@@ -12,10 +12,8 @@
 #include <numeric>
 #include <unordered_map>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 constexpr std::size_t at(Family f) { return static_cast<std::size_t>(f); }
 constexpr std::size_t at(Phase p) { return static_cast<std::size_t>(p); }
@@ -47,13 +45,11 @@ std::vector<Step> middleHalf(std::vector<Step> steps)
     return {steps.begin() + cut, steps.end() - cut};
 }
 
-class CellTable
-{
+class CellTable {
 public:
     CellTable(const Trace& trace, const SliceFamilies& families, std::vector<Cell>& cells)
         : m_families(families), m_cells(cells), m_ofName(trace.names.size(), kNone)
-    {
-    }
+    {}
 
     Cell& find(NameId name, OpId op)
     {

@@ -6,19 +6,15 @@
 #include <map>
 #include <string_view>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 /// Rows found by key, in the order in which keys came.
-class Join
-{
+class Join {
 public:
     Join(const Breakdown& from, const Breakdown& to)
         : m_fromNoise(from.steps.relativeNoise()), m_toNoise(to.steps.relativeNoise())
-    {
-    }
+    {}
 
     ComparedRow& row(std::string_view key)
     {

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 enum class JoinState : std::uint8_t { Both, Added, Removed };  ///< added: only in the second run
 

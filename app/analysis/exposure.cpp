@@ -6,10 +6,8 @@
 #include <queue>
 #include <tuple>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 constexpr int kWaits = 4;  ///< a synchronization is no work: what it covers is idle
 

@@ -8,13 +8,11 @@
 #include <cstdint>
 #include <vector>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 /// Answers exposedTime() for one run: prepared in O(slices) where slices overlap (else O(tracks)), each range then
 /// costs O(log all + n log n) for the n slices in it. Refers to the trace and to the families, which must outlive it.
-class ExposureSweep
-{
+class ExposureSweep {
 public:
     ExposureSweep(const Trace& trace, RunId run, const SliceFamilies& families);
     [[nodiscard]] Exposure over(std::int64_t startNs, std::int64_t endNs) const;

@@ -9,10 +9,8 @@
 #include <cmath>
 #include <optional>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 const SpeedupAccount* accountOf(const std::vector<SpeedupAccount>& accounts, RunId to)
 {

@@ -8,10 +8,8 @@
 #include <cmath>
 #include <span>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 /// Three significant digits without an exponent: "64.5", "100", "0.5", "1234". A rounding that reaches the next power
 /// of ten is written with the digits of that one.

@@ -8,10 +8,8 @@
 #include <cctype>
 #include <cstdlib>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 /// "fp8" beside "fp8-fused" reads as plain and fused fp8; other modes keep their names.
 std::string spoken(const std::string& mode, const std::vector<SpeedupAccount>& accounts)

@@ -6,10 +6,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 /// "steps 4 to 40 of 40, first 3 warm-up": positions in the run, from 1.
 std::string stepsOfRun(const Trace& trace, const Breakdown& run)

@@ -11,10 +11,8 @@
 #include <cstdlib>
 #include <map>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 constexpr std::uint32_t kNoLayer = UINT32_MAX;
 

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 /// Exposed time of one layer in a run's typical step; the parts add up to its total exactly.
 struct LayerCost {

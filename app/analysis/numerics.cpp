@@ -6,10 +6,8 @@
 #include <limits>
 #include <map>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 /// Sums over a tensor's steps.
 struct Sums {

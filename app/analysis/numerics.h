@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 /// One quantized tensor of a run over all its recorded steps.
 struct TensorNumerics {

@@ -3,8 +3,7 @@
 
 #include "app/analysis/overview_parts.h"
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 std::string plainText(const std::vector<TextSpan>& spans)
 {

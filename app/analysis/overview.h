@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The answer first: what a trace says, in a sentence, in figures and in notes on its honesty. Used by command, app and report.
+// The answer first: what a trace says, in a sentence, in figures and in notes on its honesty. Used by command, app and
+// report.
 #pragma once
 
 #include "app/analysis/account.h"
@@ -39,7 +40,8 @@ struct Honesty {
 
 struct Overview {
     std::vector<TextSpan> headline;
-    std::vector<TextSpan> note;       ///< a second sentence where one is due ("this CPU has no FP8 units: ..."); may be empty
+    std::vector<TextSpan>
+        note;  ///< a second sentence where one is due ("this CPU has no FP8 units: ..."); may be empty
     std::vector<Figure> figures;
     Honesty honesty;
     std::vector<Breakdown> runs;

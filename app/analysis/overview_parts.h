@@ -8,12 +8,10 @@
 #include <utility>
 #include <vector>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 /// Builds a sentence of spans.
-class Sentence
-{
+class Sentence {
 public:
     Sentence& add(std::string text, Tone tone = Tone::Plain)
     {

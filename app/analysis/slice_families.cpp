@@ -7,8 +7,7 @@
 #include <array>
 #include <utility>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 Precision precisionOfType(std::string_view dtype)
 {

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fp8scope::analysis
-{
+namespace fp8scope::analysis {
 
 struct RoleFamily {
     Role role = Role::Other;
@@ -18,8 +17,7 @@ struct RoleFamily {
 
 /// By the op where there is one (role and operand types), else by the name. An op of unknown role falls back to its
 /// name.
-class SliceFamilies
-{
+class SliceFamilies {
 public:
     explicit SliceFamilies(const Trace& trace);
     [[nodiscard]] RoleFamily of(const SliceColumns& slices, std::size_t index) const

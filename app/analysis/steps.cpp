@@ -6,10 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 std::vector<Step> stepsOf(const Trace& trace, RunId run)
 {

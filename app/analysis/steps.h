@@ -23,12 +23,12 @@ struct StepLimit {
 
 struct StepSummary {
     RunId run;
-    std::vector<Step> used;        ///< in time order
-    std::uint32_t totalCount = 0;  ///< all finished steps of the run, warm-up and unused ones included
-    std::uint32_t warmupCount = 0; ///< dropped as warm-up: declared, or found where durations still fall
-    std::int64_t medianNs = 0;     ///< 0 when no step was used
-    Interval interval;             ///< 95% interval of the median, ns (order statistics; equal to min..max below 6 steps)
-    std::string source;            ///< how steps were found: "engine steps", ...
+    std::vector<Step> used;         ///< in time order
+    std::uint32_t totalCount = 0;   ///< all finished steps of the run, warm-up and unused ones included
+    std::uint32_t warmupCount = 0;  ///< dropped as warm-up: declared, or found where durations still fall
+    std::int64_t medianNs = 0;      ///< 0 when no step was used
+    Interval interval;   ///< 95% interval of the median, ns (order statistics; equal to min..max below 6 steps)
+    std::string source;  ///< how steps were found: "engine steps", ...
     [[nodiscard]] bool empty() const { return used.empty(); }
     /// Half the interval's width over the median: by how much, relatively, any part of the step may be off.
     [[nodiscard]] double relativeNoise() const
@@ -37,7 +37,8 @@ struct StepSummary {
     }
 };
 
-/// Warm-up is found on the whole run, then the limit applies. A limit that covers nothing but warm-up steps gives those.
+/// Warm-up is found on the whole run, then the limit applies. A limit that covers nothing but warm-up steps gives
+/// those.
 [[nodiscard]] StepSummary summarizeSteps(const Trace&, RunId, StepLimit = {});
 
 }  // namespace fp8scope::analysis

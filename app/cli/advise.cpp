@@ -9,10 +9,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 constexpr std::size_t kIndent = 20;
 

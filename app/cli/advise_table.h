@@ -4,8 +4,7 @@
 #include "app/analysis/advise.h"
 #include "app/cli/command.h"
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 /// Prints findings in the format of `options`; a table shows titles and gains, with `full` also evidence, estimate and
 /// options.

@@ -10,10 +10,8 @@
 #include <map>
 #include <set>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 /// "4-40", "4-", "-40" or "7".
 analysis::StepLimit parseSteps(const std::string& text)

@@ -12,8 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 /// Documented in `fp8scope --help` and the manual page.
 enum ExitCode : int {

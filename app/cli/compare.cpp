@@ -10,10 +10,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 Cell deltaCell(std::int64_t ns, const std::string& unit)
 {
@@ -44,8 +42,8 @@ std::string verdict(const analysis::SpeedupAccount& account)
         text += ", within the noise";
     if (account.idealGemmRatio <= 1)
         return text + "; this device's peaks promise no gain of fp8 GEMMs";
-    text += fmt::format("; at best {:.2f} if only the 16-bit GEMMs were {:.1f}x faster (Amdahl)",
-                        account.amdahlBound, account.idealGemmRatio);
+    text += fmt::format("; at best {:.2f} if only the 16-bit GEMMs were {:.1f}x faster (Amdahl)", account.amdahlBound,
+                        account.idealGemmRatio);
     if (account.quantizationPerFp8Gemm > 0)
         text += fmt::format("; quantization is {:.2f} of the fp8 GEMM time, break-even is {:.2f}",
                             account.quantizationPerFp8Gemm, account.breakEven);

@@ -4,8 +4,7 @@
 
 #include "engine/worker/worker.h"
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 void addEngineWorkerCommand(CLI::App& app, Program& program)
 {

@@ -9,10 +9,8 @@
 
 #include <cmath>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 struct RunFacts {
     std::uint64_t steps = 0;

@@ -9,10 +9,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 struct KernelOptions : TraceOptions {
     std::size_t top = 30;

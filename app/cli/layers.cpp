@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::string& unit)
 {

@@ -12,8 +12,7 @@
 #include <new>
 #include <system_error>
 
-namespace
-{
+namespace {
 
 std::filesystem::path ownExecutable(const char* argv0)
 {

@@ -11,10 +11,8 @@
 
 #include <cmath>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 struct NumericsOptions : TraceOptions {
     bool perStep = false;

@@ -9,10 +9,8 @@
 #include <cstdio>
 #include <numeric>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 constexpr std::string_view kEllipsis = "…";
 constexpr std::size_t kMinElastic = 12;

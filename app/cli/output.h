@@ -9,8 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 enum class Format { Table, Json, Csv };
 

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 std::string_view presetToml(std::string_view name)
 {

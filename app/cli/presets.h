@@ -5,8 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 /// The preset's TOML. Throws Error, naming the presets, when there is none of that name.
 [[nodiscard]] std::string_view presetToml(std::string_view name);

@@ -10,10 +10,8 @@
 #include <iostream>
 #include <iterator>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 struct QueryOptions {
     std::filesystem::path file;

@@ -20,10 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 struct ReportOptions {
     std::filesystem::path file;

@@ -21,10 +21,8 @@
 
 #include <unistd.h>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 struct RunOptions {
     std::filesystem::path config;
@@ -139,13 +137,11 @@ void addModelOptions(CLI::App& command, RunOptions& options)
 volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
 
 /// Ctrl-C asks the run to stop after its step; a second one ends this program as usual.
-class InterruptStop
-{
+class InterruptStop {
 public:
     InterruptStop()
     {
-        struct sigaction action {
-        };
+        struct sigaction action {};
         action.sa_handler = [](int) { interrupted = 1; };
         action.sa_flags = static_cast<int>(SA_RESETHAND);
         sigaction(SIGINT, &action, nullptr);

@@ -12,10 +12,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 constexpr auto kBarInterval = std::chrono::milliseconds(100);
 constexpr auto kPlainInterval = std::chrono::seconds(2);

@@ -10,8 +10,7 @@
 #include <map>
 #include <string>
 
-namespace fp8scope::cli
-{
+namespace fp8scope::cli {
 
 enum class ProgressStyle : std::uint8_t { Auto, Bar, Plain, JsonLines, None };
 [[nodiscard]] const std::map<std::string, ProgressStyle>& progressStyles();
@@ -23,8 +22,7 @@ enum class ProgressStyle : std::uint8_t { Auto, Bar, Plain, JsonLines, None };
 /// JSON lines on standard output:
 /// {"event":"step","mode","mode_index","mode_count","step","steps","loss","step_ns","seconds_left"}, last
 /// {"event":"end","complete","cancelled","message","file"}. The other styles write to standard error.
-class ProgressPrinter
-{
+class ProgressPrinter {
 public:
     explicit ProgressPrinter(ProgressStyle style);
     void show(const session::RunProgress& progress);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What all pages share: the open trace, what is selected, the time range, the runs shown. Pages change it through setters and
-// redraw on its signals; no page talks to another.
+// What all pages share: the open trace, what is selected, the time range, the runs shown. Pages change it through
+// setters and redraw on its signals; no page talks to another.
 #pragma once
 
 #include "app/analysis/overview.h"

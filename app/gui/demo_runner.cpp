@@ -10,13 +10,11 @@
 
 #include <csignal>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr int kMillisecondsToStop = 3000;
 

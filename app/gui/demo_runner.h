@@ -9,8 +9,7 @@
 
 #include <optional>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// One line of `fp8scope run --progress json`.
 struct DemoProgress {
@@ -26,8 +25,7 @@ struct DemoProgress {
 /// nullopt for a line that is not a progress object.
 [[nodiscard]] std::optional<DemoProgress> parseDemoProgress(const QByteArray& line);
 
-class DemoRunner : public QObject
-{
+class DemoRunner : public QObject {
     Q_OBJECT
 public:
     /// `program`: the fp8scope command; empty when it was not found (start() then fails in words).

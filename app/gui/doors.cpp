@@ -7,11 +7,9 @@
 #include <cstdlib>
 #include <string>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 using analysis::Breakdown;
 

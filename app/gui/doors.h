@@ -7,8 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Where a click leads: what is selected, and the range that the timeline shows.
 struct Door {

@@ -12,13 +12,11 @@
 
 #include <cstdio>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 bool exportOne(const QString& file, const QString& pdf)
 {

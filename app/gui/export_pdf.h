@@ -4,8 +4,7 @@
 
 #include <QStringList>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// One file: OUT is the PDF (or an existing folder). Several: OUT is a folder, made if need be, and each PDF is named
 /// after its trace. Prints a line a file. The exit code: 0, 1 when a file failed, 2 for wrong usage.

@@ -3,8 +3,7 @@
 
 #include <QFileInfo>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 FileMenu::FileMenu(RecentFiles recent, QWidget* window) : QMenu(window), m_recent(recent), m_window(window)
 {

@@ -6,11 +6,9 @@
 
 #include <QMenu>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class FileMenu : public QMenu
-{
+class FileMenu : public QMenu {
     Q_OBJECT
 public:
     /// The actions are added to `window` too, so that their keys work while the menu is shut.

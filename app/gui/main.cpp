@@ -14,8 +14,7 @@
 
 #include <cstdio>
 
-namespace
-{
+namespace {
 
 using namespace fp8scope::gui;
 using namespace Qt::StringLiterals;

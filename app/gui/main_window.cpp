@@ -29,13 +29,11 @@
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 const QLatin1StringView kThemeKey("window/theme");
 const QLatin1StringView kGeometryKey("window/geometry");

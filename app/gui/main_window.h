@@ -14,8 +14,7 @@
 class QSettings;
 class QStackedWidget;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class FileMenu;
 class HonestyStrip;
@@ -35,8 +34,7 @@ struct WindowEnvironment {
     TraceLoader::LoadFunction load = readAndAnalyse;
 };
 
-class MainWindow : public QMainWindow
-{
+class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
     /// `settings` must outlive the window.

@@ -7,8 +7,7 @@
 #include <QVBoxLayout>
 #include <QVariant>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 

@@ -11,15 +11,13 @@
 class QHBoxLayout;
 class QVBoxLayout;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 inline constexpr int kPanelGap = 12;
 inline constexpr int kPageMargin = 18;
 
 /// One border, a title in bold with its unit in dim text, and a body.
-class Panel : public QFrame
-{
+class Panel : public QFrame {
     Q_OBJECT
 public:
     explicit Panel(QWidget* parent = nullptr);

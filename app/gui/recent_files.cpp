@@ -4,11 +4,9 @@
 #include <QFileInfo>
 #include <QSettings>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 const QLatin1StringView kKey("files/recent");
 

@@ -6,11 +6,9 @@
 
 class QSettings;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class RecentFiles
-{
+class RecentFiles {
 public:
     static constexpr int kKept = 10;
 

@@ -10,13 +10,11 @@
 #include <QProgressBar>
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr int kColumnWidth = 620;
 constexpr int kRecentShown = 5;

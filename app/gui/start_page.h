@@ -11,11 +11,9 @@ class QProgressBar;
 class QPushButton;
 class QVBoxLayout;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class StartPage : public QWidget
-{
+class StartPage : public QWidget {
     Q_OBJECT
 public:
     /// `demoProgram`: the fp8scope command, as DemoRunner takes it; `demoOutput`: where the demo's trace goes.

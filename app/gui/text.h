@@ -19,10 +19,7 @@ struct Theme;
 {
     return QString::fromUtf8(utf8.data(), static_cast<qsizetype>(utf8.size()));
 }
-[[nodiscard]] inline std::string toStd(const QString& text)
-{
-    return text.toStdString();
-}
+[[nodiscard]] inline std::string toStd(const QString& text) { return text.toStdString(); }
 
 /// "64.5 ms"; the same words as the command's.
 [[nodiscard]] QString timeText(std::int64_t ns);

@@ -13,13 +13,11 @@
 // Resources of a static library are linked only if something names them; Q_INIT_RESOURCE must stand outside namespaces.
 static void initResources() { Q_INIT_RESOURCE(fp8scope_gui); }
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 // In the order of Family. Okabe-Ito based: cool is useful work, warm is overhead, grey is waiting.
 constexpr std::array<QRgb, kFamilyCount> kLightFamilies{0xff0072b2, 0xff56b4e9, 0xffa7d3ee, 0xffd55e00, 0xffe69f00,

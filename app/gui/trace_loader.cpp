@@ -10,13 +10,11 @@
 #include <chrono>
 #include <new>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr auto kProgressPeriod = std::chrono::milliseconds(40);
 constexpr int kPercentRead = 85;  // the rest is the questions that the overview asks

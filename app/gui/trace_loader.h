@@ -14,8 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Why a file could not be opened, in the words of fp8scope::Error.
 struct LoadFailure {
@@ -27,8 +26,7 @@ struct LoadFailure {
 
 /// Lives on the GUI thread; its signals are emitted there. Each open() gets a generation number, and what an older
 /// generation still reports is dropped, so a slow first file can never replace a quick second one.
-class TraceLoader : public QObject
-{
+class TraceLoader : public QObject {
     Q_OBJECT
 public:
     /// Runs on the worker. Throws fp8scope::Error, or LoadCancelled once `options.stop` is requested.

@@ -5,8 +5,7 @@
 
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// The runs that the toggles in the top bar leave shown, in the file's order; empty without a trace.
 [[nodiscard]] inline std::vector<RunId> visibleRuns(const Context& context)

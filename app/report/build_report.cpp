@@ -10,10 +10,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::report
-{
-namespace
-{
+namespace fp8scope::report {
+namespace {
 
 std::string machineOf(const Trace& trace, const analysis::Overview& overview)
 {
@@ -105,8 +103,7 @@ Paragraph accountNote(const analysis::SpeedupAccount& a)
     return {{{std::move(text), analysis::Tone::Plain}}};
 }
 
-class Builder
-{
+class Builder {
 public:
     explicit Builder(Report& report) : m_report(report) {}
     void heading(std::string text) { m_report.blocks.emplace_back(Heading{std::move(text)}); }

@@ -7,10 +7,8 @@
 
 #include <cmath>
 
-namespace fp8scope::report
-{
-namespace
-{
+namespace fp8scope::report {
+namespace {
 
 constexpr std::string_view kStyle = R"css(
 body{font:14px/1.5 system-ui,sans-serif;color:#1B1F24;background:#fff;max-width:60rem;margin:2rem auto;padding:0 1rem}

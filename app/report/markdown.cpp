@@ -6,10 +6,8 @@
 
 #include <cmath>
 
-namespace fp8scope::report
-{
-namespace
-{
+namespace fp8scope::report {
+namespace {
 
 /// Text in a paragraph or a cell: what Markdown or HTML would take for markup is escaped, line breaks become spaces.
 std::string escaped(std::string_view text)

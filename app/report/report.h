@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as plain data, made once and written by several writers: the PDF (app), Markdown and HTML, and the app's page.
+// A report as plain data, made once and written by several writers: the PDF (app), Markdown and HTML, and the app's
+// page.
 #pragma once
 
 #include "app/analysis/overview.h"
@@ -47,7 +48,7 @@ using Block = std::variant<Heading, Paragraph, Figures, Table, FamilyBars, Water
 struct Report {
     std::string title;
     std::vector<std::pair<std::string, std::string>> facts;  ///< file, machine, origin, date, tool, steps
-    std::string originLine;  ///< stands on every page: "times measured on a CPU"
+    std::string originLine;                                  ///< stands on every page: "times measured on a CPU"
     std::vector<Block> blocks;
 };
 

@@ -9,10 +9,8 @@
 #include <array>
 #include <numeric>
 
-namespace fp8scope::report
-{
-namespace
-{
+namespace fp8scope::report {
+namespace {
 
 constexpr double kWidth = 760;
 constexpr std::string_view kGood = "#1A7F4B";

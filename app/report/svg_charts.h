@@ -7,8 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace fp8scope::report
-{
+namespace fp8scope::report {
 
 /// Text inside HTML or SVG, attributes included.
 [[nodiscard]] std::string htmlEscaped(std::string_view text);

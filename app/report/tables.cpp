@@ -10,10 +10,8 @@
 #include <cmath>
 #include <map>
 
-namespace fp8scope::report
-{
-namespace
-{
+namespace fp8scope::report {
+namespace {
 
 using analysis::formatTime;
 

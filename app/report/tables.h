@@ -6,8 +6,7 @@
 
 #include <vector>
 
-namespace fp8scope::report
-{
+namespace fp8scope::report {
 
 [[nodiscard]] Table familyTable(const std::vector<analysis::Breakdown>&);
 [[nodiscard]] Table layersTable(const Trace&, const std::vector<analysis::Breakdown>&);

@@ -40,8 +40,7 @@ TrainingRun::TrainingRun(const RunRequest& request, std::filesystem::path progra
       m_timeLeft(std::move(stepWeights), request.config.warmup + request.config.steps),
       m_recorder(request.output, request.replace ? TraceWriter::IfExists::Replace : TraceWriter::IfExists::Refuse,
                  observerOf([this](const auto& run, const Step& step) { stepEnded(run, step); }))
-{
-}
+{}
 
 RunOutcome TrainingRun::runAll(const std::stop_token& stop)
 {

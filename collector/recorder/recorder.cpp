@@ -60,8 +60,7 @@ struct Recorder::Impl {
     Impl(const std::filesystem::path& output, TraceWriter::IfExists ifExists, RecorderObserver observer,
          const std::filesystem::path& socket, std::string token_)
         : listener(std::in_place, socket), sink(output, ifExists, std::move(observer)), token(std::move(token_))
-    {
-    }
+    {}
 
     void waitAndReceive(int timeoutMs);
     void acceptProducers();
@@ -86,8 +85,7 @@ struct Recorder::Impl {
 Recorder::Recorder(const std::filesystem::path& output, TraceWriter::IfExists ifExists, RecorderObserver observer)
     : m_token(makeToken()),
       m_impl(std::make_unique<Impl>(output, ifExists, std::move(observer), m_directory.socket(), m_token))
-{
-}
+{}
 
 Recorder::~Recorder() = default;
 

@@ -35,8 +35,7 @@ BlockStore::BlockStore(SQLite::Database& db)
     : m_put(db,
             "INSERT OR REPLACE INTO slice_block(id, track, n, first_ns, last_ns, columns, data) VALUES(?,?,?,?,?,?,?)"),
       m_remove(db, "DELETE FROM slice_block WHERE id = ?")
-{
-}
+{}
 
 void BlockStore::add(std::uint32_t track, std::span<const SliceRecord> slices, const BlockLimits& limits)
 {

@@ -24,15 +24,13 @@ struct ColumnAllocator {
     ColumnAllocator() = default;
     template <typename U>
     ColumnAllocator(const ColumnAllocator<U>&) noexcept
-    {
-    }
+    {}
     [[nodiscard]] T* allocate(std::size_t n) { return static_cast<T*>(allocateColumn(n * sizeof(T))); }
     void deallocate(T* memory, std::size_t n) noexcept { freeColumn(memory, n * sizeof(T)); }
 
     template <typename U>
     void construct(U*) noexcept
-    {
-    }
+    {}
     template <typename U, typename First, typename... Rest>
     void construct(U* place, First&& first, Rest&&... rest)
     {

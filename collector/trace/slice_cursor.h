@@ -19,17 +19,44 @@ struct DeclaredColumn {
     const char* name;
     const char* type;
 };
-inline constexpr std::array kColumns{
-    DeclaredColumn{"id", "INTEGER"},          DeclaredColumn{"run", "INTEGER"},    DeclaredColumn{"track", "INTEGER"},
-    DeclaredColumn{"start_ns", "INTEGER"},    DeclaredColumn{"dur_ns", "INTEGER"}, DeclaredColumn{"end_ns", "INTEGER"},
-    DeclaredColumn{"name", "TEXT"},           DeclaredColumn{"name_id", "INTEGER"}, DeclaredColumn{"kind", "TEXT"},
-    DeclaredColumn{"role", "TEXT"},           DeclaredColumn{"family", "TEXT"},    DeclaredColumn{"precision", "TEXT"},
-    DeclaredColumn{"op", "INTEGER"},          DeclaredColumn{"layer", "INTEGER"},  DeclaredColumn{"phase", "TEXT"},
-    DeclaredColumn{"correlation", "INTEGER"}, DeclaredColumn{"launch_shape", "INTEGER"}, DeclaredColumn{"bytes", "INTEGER"}};
+inline constexpr std::array kColumns{DeclaredColumn{"id", "INTEGER"},
+                                     DeclaredColumn{"run", "INTEGER"},
+                                     DeclaredColumn{"track", "INTEGER"},
+                                     DeclaredColumn{"start_ns", "INTEGER"},
+                                     DeclaredColumn{"dur_ns", "INTEGER"},
+                                     DeclaredColumn{"end_ns", "INTEGER"},
+                                     DeclaredColumn{"name", "TEXT"},
+                                     DeclaredColumn{"name_id", "INTEGER"},
+                                     DeclaredColumn{"kind", "TEXT"},
+                                     DeclaredColumn{"role", "TEXT"},
+                                     DeclaredColumn{"family", "TEXT"},
+                                     DeclaredColumn{"precision", "TEXT"},
+                                     DeclaredColumn{"op", "INTEGER"},
+                                     DeclaredColumn{"layer", "INTEGER"},
+                                     DeclaredColumn{"phase", "TEXT"},
+                                     DeclaredColumn{"correlation", "INTEGER"},
+                                     DeclaredColumn{"launch_shape", "INTEGER"},
+                                     DeclaredColumn{"bytes", "INTEGER"}};
 /// In the order of kColumns.
 enum SliceColumn : int {
-    kId, kRun, kTrack, kStart, kDuration, kEnd, kName, kNameId, kKind,
-    kRole, kFamily, kPrecision, kOp, kLayer, kPhase, kCorrelation, kLaunchShape, kBytes
+    kId,
+    kRun,
+    kTrack,
+    kStart,
+    kDuration,
+    kEnd,
+    kName,
+    kNameId,
+    kKind,
+    kRole,
+    kFamily,
+    kPrecision,
+    kOp,
+    kLayer,
+    kPhase,
+    kCorrelation,
+    kLaunchShape,
+    kBytes
 };
 
 /// Values from `least` to `most`, both included.

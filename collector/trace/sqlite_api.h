@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite's C functions: linked into programs, but inside the loadable extension those of the shell that loads it (a shell may
-// bring its own SQLite, whose handles no other copy may touch).
+// SQLite's C functions: linked into programs, but inside the loadable extension those of the shell that loads it (a
+// shell may bring its own SQLite, whose handles no other copy may touch).
 #pragma once
 
 #ifdef FP8SCOPE_SQLITE_EXTENSION

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which column holds which field: for every table one `visit`, which names the fields in the order of the table's columns (after
-// the id). The writer's binder and the reader both go through it, so that they cannot drift apart.
+// Which column holds which field: for every table one `visit`, which names the fields in the order of the table's
+// columns (after the id). The writer's binder and the reader both go through it, so that they cannot drift apart.
 #pragma once
 
 #include "collector/trace/trace.h"
@@ -21,26 +21,39 @@ struct Counts {
 
 template <typename Row>
 inline constexpr const char* kTable = nullptr;
-template <> inline constexpr const char* kTable<Run> = "run";
-template <> inline constexpr const char* kTable<Process> = "process";
-template <> inline constexpr const char* kTable<Device> = "device";
-template <> inline constexpr const char* kTable<Track> = "track";
-template <> inline constexpr const char* kTable<Name> = "name";
-template <> inline constexpr const char* kTable<LaunchShape> = "launch_shape";
-template <> inline constexpr const char* kTable<Layer> = "layer";
-template <> inline constexpr const char* kTable<TraceOp> = "op";
-template <> inline constexpr const char* kTable<Step> = "step";
-template <> inline constexpr const char* kTable<TensorStat> = "tensor_stat";
-template <> inline constexpr const char* kTable<MemoryClass> = "memory_class";
-template <> inline constexpr const char* kTable<Sample> = "sample";
-template <> inline constexpr const char* kTable<Diagnostic> = "diagnostic";
+template <>
+inline constexpr const char* kTable<Run> = "run";
+template <>
+inline constexpr const char* kTable<Process> = "process";
+template <>
+inline constexpr const char* kTable<Device> = "device";
+template <>
+inline constexpr const char* kTable<Track> = "track";
+template <>
+inline constexpr const char* kTable<Name> = "name";
+template <>
+inline constexpr const char* kTable<LaunchShape> = "launch_shape";
+template <>
+inline constexpr const char* kTable<Layer> = "layer";
+template <>
+inline constexpr const char* kTable<TraceOp> = "op";
+template <>
+inline constexpr const char* kTable<Step> = "step";
+template <>
+inline constexpr const char* kTable<TensorStat> = "tensor_stat";
+template <>
+inline constexpr const char* kTable<MemoryClass> = "memory_class";
+template <>
+inline constexpr const char* kTable<Sample> = "sample";
+template <>
+inline constexpr const char* kTable<Diagnostic> = "diagnostic";
 
 /// `T` is Row or const Row: the reader fills rows, the writer only looks.
 template <typename T, typename Row>
 concept RowOf = std::same_as<std::remove_const_t<T>, Row>;
 
-// An Io has: field(x) for texts, numbers, enums and role sets; real(x) where NaN is stored as NULL; time(x) and duration(x) in ns;
-// reference(id, count) and optionalReference(id, count).
+// An Io has: field(x) for texts, numbers, enums and role sets; real(x) where NaN is stored as NULL; time(x) and
+// duration(x) in ns; reference(id, count) and optionalReference(id, count).
 
 template <typename Io, RowOf<Run> R>
 void visit(Io& io, const Counts&, R& r)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A trace in memory: plain tables, and slices as structure of arrays, one set of columns a track.
-// Ids are dense indices into the vectors below. `loadTrace` and `TraceBuilder` give only traces whose ids and ranges hold;
-// readers may index without checks.
+// Ids are dense indices into the vectors below. `loadTrace` and `TraceBuilder` give only traces whose ids and ranges
+// hold; readers may index without checks.
 #pragma once
 
 #include "collector/trace/column.h"
@@ -18,7 +18,7 @@ namespace fp8scope {
 
 /// One training run (one mode of one configuration). A file holds one or more.
 struct Run {
-    std::string mode;        ///< "bf16", "fp8", "fp8-fused", or a name that an importer gave
+    std::string mode;  ///< "bf16", "fp8", "fp8-fused", or a name that an importer gave
     Origin origin = Origin::MeasuredCpu;
     std::string configToml;  ///< the complete configuration, defaults written out; empty for imported traces
     std::string planText;    ///< what `--print-plan` prints; empty where there is no plan
@@ -39,8 +39,8 @@ struct Process {
 /// A GPU, or the CPU that the executor ran on. Peaks are 0 where unknown; FLOP/s and bytes/s.
 struct Device {
     std::string name;
-    std::string kind;  ///< "cpu" or "gpu"
-    std::string arch;  ///< "sm_90", or the CPU's vector level ("avx512")
+    std::string kind;        ///< "cpu" or "gpu"
+    std::string arch;        ///< "sm_90", or the CPU's vector level ("avx512")
     std::int32_t units = 0;  ///< SMs or cores
     double peakFp8 = 0;
     double peak16 = 0;
@@ -77,8 +77,8 @@ struct Layer {
     std::string name;         ///< "layer0", "out", or a module path
     std::int64_t inFeatures = 0;
     std::int64_t outFeatures = 0;
-    std::string precision;    ///< "fp8" or "bf16"
-    std::string reason;       ///< why it is not fp8, or empty
+    std::string precision;  ///< "fp8" or "bf16"
+    std::string reason;     ///< why it is not fp8, or empty
 };
 
 /// An op of a run's plan: what the slices that refer to it did.
@@ -95,7 +95,7 @@ struct TraceOp {
     std::string recipe;                ///< of the scales used; empty without
     std::string epilogue;              ///< "bias", "relu_bias"; empty without
     double flops = 0;
-    std::uint64_t bytes = 0;           ///< the least that must be read and written
+    std::uint64_t bytes = 0;  ///< the least that must be read and written
 };
 
 struct Step {
@@ -112,10 +112,10 @@ struct TensorStat {
     RunId run;
     std::uint32_t step = 0;
     LayerId layer;
-    std::string tensor;   ///< "layer2.x", "layer2.w", "layer2.dy"
-    std::string format;   ///< "e4m3" or "e5m2"
+    std::string tensor;  ///< "layer2.x", "layer2.w", "layer2.dy"
+    std::string format;  ///< "e4m3" or "e5m2"
     double amax = 0;
-    double scale = 1;     ///< the multiplier that the cast used
+    double scale = 1;  ///< the multiplier that the cast used
     std::uint64_t count = 0;
     std::uint64_t saturated = 0;    ///< |x * scale| over the format's largest value
     std::uint64_t underflowed = 0;  ///< non-zero that became zero
@@ -151,10 +151,10 @@ struct SliceColumns {
     Column<std::int64_t> durNs;
     Column<NameId> name;
     Column<OpId> op;
-    Column<std::uint64_t> correlation;    ///< optional; 0 is "none"
-    Column<LaunchShapeId> launchShape;    ///< optional; kernel tracks
-    Column<std::uint64_t> bytes;          ///< optional; copies
-    Column<std::uint8_t> lane;            ///< optional; absent when nothing overlaps; saturates at 255
+    Column<std::uint64_t> correlation;  ///< optional; 0 is "none"
+    Column<LaunchShapeId> launchShape;  ///< optional; kernel tracks
+    Column<std::uint64_t> bytes;        ///< optional; copies
+    Column<std::uint8_t> lane;          ///< optional; absent when nothing overlaps; saturates at 255
 
     [[nodiscard]] std::size_t size() const { return startNs.size(); }
     [[nodiscard]] std::int64_t endNs(std::size_t i) const { return startNs[i] + durNs[i]; }
@@ -181,7 +181,7 @@ struct Trace {
     std::vector<LaunchShape> launchShapes;
     std::vector<Layer> layers;
     std::vector<TraceOp> ops;
-    std::vector<Step> steps;            ///< by run, then index
+    std::vector<Step> steps;  ///< by run, then index
     std::vector<TensorStat> tensorStats;
     std::vector<MemoryClass> memory;
     std::vector<Sample> samples;
@@ -194,11 +194,14 @@ struct Trace {
     [[nodiscard]] const Layer& layer(LayerId id) const { return layers[id.value]; }
     [[nodiscard]] std::size_t sliceCount() const;
     /// First start and last end over all slices and steps; {0, 0} for an empty trace.
-    struct TimeRange { std::int64_t startNs = 0, endNs = 0; };
+    struct TimeRange {
+        std::int64_t startNs = 0, endNs = 0;
+    };
     [[nodiscard]] TimeRange timeRange() const;
 };
 
-/// Sorts each track's slices and gives overlapping ones lanes (the first free one); what every source of a Trace calls last.
+/// Sorts each track's slices and gives overlapping ones lanes (the first free one); what every source of a Trace calls
+/// last.
 void finishTracks(Trace& trace);
 /// The same for one track.
 void finishTrack(Track& track);

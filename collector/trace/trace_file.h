@@ -28,8 +28,8 @@ private:
     int m_descriptor = -1;
 };
 
-/// Makes an empty trace, in the log mode that lets readers in and keeps finished batches, in the place of whatever trace
-/// stands there. The caller holds the lock. Throws Error or SQLite::Exception.
+/// Makes an empty trace, in the log mode that lets readers in and keeps finished batches, in the place of whatever
+/// trace stands there. The caller holds the lock. Throws Error or SQLite::Exception.
 [[nodiscard]] SQLite::Database createTraceFile(const std::filesystem::path&);
 
 /// Opens a trace read-only and defensively, and throws Error unless it is a whole trace of this version with the

@@ -29,8 +29,7 @@ struct QueryResult {
 };
 
 /// Thrown when QueryOptions::stop was requested.
-struct QueryCancelled {
-};
+struct QueryCancelled {};
 
 /// A trace open for questions: its tables, views and the virtual table `slice`. One thread at a time.
 class TraceQuery {

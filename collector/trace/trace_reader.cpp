@@ -23,8 +23,7 @@ class TableReader {
 public:
     TableReader(const std::filesystem::path& path, SQLite::Database& db, const LoadOptions& options)
         : m_path(path), m_db(db), m_options(options)
-    {
-    }
+    {}
 
     /// In this order: a table stands after those that it refers to.
     void readAll(Trace& trace)

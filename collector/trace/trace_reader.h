@@ -26,8 +26,7 @@ struct LoadOptions {
 };
 
 /// Thrown when LoadOptions::stop was requested.
-struct LoadCancelled {
-};
+struct LoadCancelled {};
 
 /// Reads a whole trace. A file being written can be read: it gives what was flushed. Throws Error, naming file, place
 /// and mend, if the file is missing, empty, not SQLite, not a trace, of a newer version (both versions named),

@@ -43,8 +43,7 @@ struct Inserters {
         : all(Inserter<Run>(db), Inserter<Process>(db), Inserter<Device>(db), Inserter<Track>(db), Inserter<Name>(db),
               Inserter<LaunchShape>(db), Inserter<Layer>(db), Inserter<TraceOp>(db), Inserter<Step>(db),
               Inserter<TensorStat>(db), Inserter<MemoryClass>(db), Inserter<Sample>(db), Inserter<Diagnostic>(db))
-    {
-    }
+    {}
     template <typename Row>
     Inserter<Row>& of()
     {
@@ -90,8 +89,7 @@ struct TraceWriter::Impl {
     Impl(const fs::path& wanted, IfExists ifExists)
         : path(fs::weakly_canonical(wanted)), lock(path), db(open(ifExists)),
           putMeta(db, "INSERT OR REPLACE INTO meta VALUES(?, ?)"), inserters(db), blocks(db)
-    {
-    }
+    {}
 
     SQLite::Database open(IfExists ifExists)
     {

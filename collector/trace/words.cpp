@@ -8,16 +8,18 @@ namespace fp8scope {
 namespace {
 
 constexpr std::array<std::string_view, kRoleCount> kRoles{
-    "gemm", "amax", "scale", "cast", "transpose", "cast_transpose", "scale_layout", "pad",
-    "bias", "bias_grad", "activation", "activation_grad", "norm", "softmax", "attention", "rope",
-    "loss", "optimizer", "reduce", "elementwise", "copy", "embedding", "index", "rng",
-    "memcpy", "memset", "comm", "sync", "other"};
+    "gemm",         "amax",        "scale",     "cast",      "transpose",  "cast_transpose",
+    "scale_layout", "pad",         "bias",      "bias_grad", "activation", "activation_grad",
+    "norm",         "softmax",     "attention", "rope",      "loss",       "optimizer",
+    "reduce",       "elementwise", "copy",      "embedding", "index",      "rng",
+    "memcpy",       "memset",      "comm",      "sync",      "other"};
 constexpr std::array<std::string_view, kFamilyCount> kFamilies{
-    "GEMM fp8", "GEMM 16-bit", "GEMM other", "Quantization", "Bias", "Activation & norm", "Attention", "Optimizer",
-    "Communication", "Memory ops", "Other compute", "Unknown", "Idle"};
+    "GEMM fp8",          "GEMM 16-bit", "GEMM other", "Quantization",  "Bias",
+    "Activation & norm", "Attention",   "Optimizer",  "Communication", "Memory ops",
+    "Other compute",     "Unknown",     "Idle"};
 constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward", "dgrad", "wgrad", "optimizer", "other"};
-constexpr std::array<std::string_view, 9> kPrecisions{"unknown", "fp8", "bf16", "fp16", "fp32",
-                                                      "fp64",    "int8", "fp4", "mixed"};
+constexpr std::array<std::string_view, 9> kPrecisions{"unknown", "fp8",  "bf16", "fp16", "fp32",
+                                                      "fp64",    "int8", "fp4",  "mixed"};
 constexpr std::array<std::string_view, 4> kOrigins{"measured-gpu", "measured-cpu", "predicted", "imported"};
 constexpr std::array<std::string_view, 9> kNameKinds{"kernel", "memcpy", "memset", "sync", "graph",
                                                      "api",    "op",     "range",  "step"};

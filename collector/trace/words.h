@@ -11,10 +11,35 @@ namespace fp8scope {
 
 /// What a piece of GPU (or executor) work does. A fused kernel has one primary role and a RoleSet of fused ones.
 enum class Role : std::uint8_t {
-    Gemm, Amax, Scale, Cast, Transpose, CastTranspose, ScaleLayout, Pad,
-    Bias, BiasGrad, Activation, ActivationGrad, Norm, Softmax, Attention, Rope,
-    Loss, Optimizer, Reduce, Elementwise, Copy, Embedding, Index, Rng,
-    Memcpy, Memset, Comm, Sync, Other,
+    Gemm,
+    Amax,
+    Scale,
+    Cast,
+    Transpose,
+    CastTranspose,
+    ScaleLayout,
+    Pad,
+    Bias,
+    BiasGrad,
+    Activation,
+    ActivationGrad,
+    Norm,
+    Softmax,
+    Attention,
+    Rope,
+    Loss,
+    Optimizer,
+    Reduce,
+    Elementwise,
+    Copy,
+    Embedding,
+    Index,
+    Rng,
+    Memcpy,
+    Memset,
+    Comm,
+    Sync,
+    Other,
 };
 inline constexpr int kRoleCount = static_cast<int>(Role::Other) + 1;
 
@@ -36,8 +61,19 @@ private:
 
 /// What the first chart shows. The order is the order of bars and legends.
 enum class Family : std::uint8_t {
-    GemmFp8, Gemm16, GemmOther, Quantization, Bias, ActivationNorm, Attention, Optimizer,
-    Communication, MemoryOps, OtherCompute, Unknown, Idle,
+    GemmFp8,
+    Gemm16,
+    GemmOther,
+    Quantization,
+    Bias,
+    ActivationNorm,
+    Attention,
+    Optimizer,
+    Communication,
+    MemoryOps,
+    OtherCompute,
+    Unknown,
+    Idle,
 };
 inline constexpr int kFamilyCount = static_cast<int>(Family::Idle) + 1;
 
@@ -55,7 +91,8 @@ enum class NameKind : std::uint8_t { Kernel, Memcpy, Memset, Sync, Graph, Api, O
 
 enum class TrackKind : std::uint8_t { DeviceQueue, CpuThread, Annotation, Counter };
 
-/// How bad an oddity is: `Info` changes no figure, `DataLoss` means figures miss something, `Error` that some are wrong.
+/// How bad an oddity is: `Info` changes no figure, `DataLoss` means figures miss something, `Error` that some are
+/// wrong.
 enum class Severity : std::uint8_t { Info, DataLoss, Error };
 
 /// Stable lower-case spellings ("cast_transpose", "GEMM fp8", "measured-cpu", ...), used in files, JSON and tables.

@@ -16,8 +16,7 @@ public:
     ~AlignedBytes();
     AlignedBytes(AlignedBytes&& other) noexcept
         : m_begin(std::exchange(other.m_begin, nullptr)), m_size(std::exchange(other.m_size, 0))
-    {
-    }
+    {}
     AlignedBytes& operator=(AlignedBytes&& other) noexcept
     {
         std::swap(m_begin, other.m_begin);

@@ -252,8 +252,7 @@ void GemmRunner::Impl::finishColumn(const Prepared& p, const GemmBuffers& buffer
 
 GemmRunner::GemmRunner(const kernels::CpuKernels& kernels, GemmArithmetic arithmetic)
     : m_impl(std::make_unique<Impl>(Impl{.kernels = &kernels, .arithmetic = arithmetic}))
-{
-}
+{}
 GemmRunner::~GemmRunner() = default;
 GemmRunner::GemmRunner(GemmRunner&&) noexcept = default;
 GemmRunner& GemmRunner::operator=(GemmRunner&&) noexcept = default;

@@ -16,8 +16,7 @@ class RandomStream {
 public:
     constexpr RandomStream(std::uint64_t seed, std::uint64_t stream)
         : m_key(mix(mix(seed + kGolden) ^ (stream * kGolden)))
-    {
-    }
+    {}
 
     [[nodiscard]] constexpr std::uint64_t bits(std::uint64_t i) const { return mix(m_key + (i + 1) * kGolden); }
 

@@ -4,8 +4,7 @@
 
 #include "engine/kernels/cast.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 /// -inf to -0: what relu sets to zero. NaN passes.
 [[nodiscard]] constexpr bool isNegative(Bf16 bits) { return bits >= 0x8000U && bits <= 0xff80U; }

@@ -6,8 +6,7 @@
 #include "engine/kernels/cpu_kernels.h"
 #include "engine/kernels/elementwise.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 template <int B>
 void biasAddKernel(std::span<const Bf16> bias, std::span<Bf16> y)

@@ -6,8 +6,7 @@
 #include "engine/kernels/cpu_kernels.h"
 #include "engine/kernels/elementwise.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 // Plain loops over 16-bit integers where the compiler's own vectors are as good: magnitudes of bf16 order like
 // integers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One read of a bf16 matrix (or of an activation's input) from memory gives its fp8 tensor, the transpose, the amax, the
-// counters and partial column sums: each step works on rows that the step before left in the cache.
+// One read of a bf16 matrix (or of an activation's input) from memory gives its fp8 tensor, the transpose, the amax,
+// the counters and partial column sums: each step works on rows that the step before left in the cache.
 #pragma once
 
 #include "engine/kernels/activation.h"
@@ -10,11 +10,11 @@
 
 #include <algorithm>
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 /// Rows that are cast before they are transposed: few enough to be in the cache still, and enough for the transpose to
-/// write some adjacent lines of a column. Casting goes through memory in its order, tiles would not, and DRAM likes that.
+/// write some adjacent lines of a column. Casting goes through memory in its order, tiles would not, and DRAM likes
+/// that.
 inline constexpr std::int64_t kGroupRows = 256;
 static_assert(kGroupRows % kRowBlock == 0);
 

@@ -9,11 +9,9 @@
 #include <numbers>
 #include <string>
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
-namespace
-{
+namespace {
 
 constexpr VectorLevel kLevels[] = {VectorLevel::Portable, VectorLevel::Avx2, VectorLevel::Avx512};
 

@@ -15,8 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 using Bf16 = std::uint16_t;  ///< the bits of a bf16
 using Fp8 = std::uint8_t;    ///< a code of e4m3 or e5m2
@@ -143,7 +142,7 @@ struct CpuKernels {
 
     // GEMM operands and results.
     void (*decodeFp8)(std::span<const Fp8> q, DType format, float scale, std::span<float> y);  ///< y = value(q) * scale
-    void (*decodeFp8ToBf16)(std::span<const Fp8> q, DType format, std::span<Bf16> y);  ///< exact
+    void (*decodeFp8ToBf16)(std::span<const Fp8> q, DType format, std::span<Bf16> y);          ///< exact
     void (*encodeBf16)(std::span<const float> x, std::span<Bf16> y);
     /// A GEMM's bias epilogue: y = bf16(x + bias), rounded once; bias.size() is the number of columns.
     void (*encodeBf16Bias)(std::span<const float> x, std::span<const Bf16> bias, std::span<Bf16> y);

@@ -5,8 +5,7 @@
 #include "engine/kernels/simd/load_store.h"
 #include "engine/numerics/quantization.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 template <int B>
 using F32 = typename Vec<B>::F32;

@@ -7,8 +7,7 @@
 #include "engine/kernels/loss.h"
 #include "engine/kernels/optimizer.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 template <int B>
 [[nodiscard]] constexpr CpuKernels makeKernels(VectorLevel level)

@@ -3,8 +3,7 @@
 #include "engine/kernels/kernel_table.h"
 #include "engine/kernels/levels.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 const CpuKernels& portableKernels()
 {

@@ -4,8 +4,7 @@
 
 #include "engine/kernels/cpu_kernels.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 const CpuKernels& portableKernels();
 #if defined(__x86_64__)

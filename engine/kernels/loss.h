@@ -9,8 +9,7 @@
 #include <cmath>
 #include <limits>
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 template <int B>
 [[gnu::always_inline]] inline F32<B> asValues(const F32<B>& v)
@@ -74,8 +73,7 @@ struct Softmax {
 
     Softmax(const Bf16* row, std::size_t cols)
         : logits(row), width(cols), largest(largestLogit()), sum(sumOfExponentials())
-    {
-    }
+    {}
 
     [[nodiscard]] float largestLogit() const
     {

@@ -5,8 +5,7 @@
 #include "engine/kernels/cpu_kernels.h"
 #include "engine/kernels/elementwise.h"
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 /// update(i, lanes, gradient) gives what is subtracted from the master.
 template <int B, class Update>

@@ -6,8 +6,7 @@
 
 #include <cstring>
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 inline constexpr std::size_t kTile = 64;
 static_assert(kTile == kRowBlock);

@@ -8,8 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace fp8scope
-{
+namespace fp8scope {
 
 enum class DType : std::uint8_t { F32, F64, Bf16, E4m3, E5m2, I32 };
 

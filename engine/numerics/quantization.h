@@ -6,8 +6,7 @@
 
 #include <cstdint>
 
-namespace fp8scope
-{
+namespace fp8scope {
 
 /// What happened to the elements of one quantization. Adds up over parts.
 struct CastCounts {

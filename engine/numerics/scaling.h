@@ -10,8 +10,7 @@
 #include <limits>
 #include <span>
 
-namespace fp8scope
-{
+namespace fp8scope {
 
 /// torchao's EPS (float8_utils.py): an all-zero tensor gets a finite scale.
 inline constexpr double kTensorwiseMinAmax = 1e-12;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two packings and the choice between them. Measured over nets of 1 to 100 layers and batches of 256 and 4096: largest first
-// with repairs stays within 5% of the bound but for eager fp8 plans of very unequal widths (12%); in order of time it is within
-// 1% from 100 layers on, where many blocks average out, and takes n log n.
+// Two packings and the choice between them. Measured over nets of 1 to 100 layers and batches of 256 and 4096: largest
+// first with repairs stays within 5% of the bound but for eager fp8 plans of very unequal widths (12%); in order of
+// time it is within 1% from 100 layers on, where many blocks average out, and takes n log n.
 #include "engine/plan/block_packing.h"
 
 #include <algorithm>
@@ -59,8 +59,9 @@ std::size_t packInOrder(std::vector<Block>& blocks, const Order& order)
         Block& block = blocks[b];
         block.offset = tightestGap(placed, block);
         height = std::max(height, block.offset + block.bytes);
-        const auto place = std::upper_bound(placed.begin(), placed.end(), block.offset,
-                                            [](std::size_t offset, const Block& other) { return offset < other.offset; });
+        const auto place =
+            std::upper_bound(placed.begin(), placed.end(), block.offset,
+                             [](std::size_t offset, const Block& other) { return offset < other.offset; });
         placed.insert(place, block);
     }
     return height;
@@ -72,7 +73,7 @@ void packWithRepairs(std::vector<Block>& blocks, Order order, std::size_t bound,
     best.keepLower(packInOrder(blocks, order), blocks);
     if (blocks.size() > kMostBlocksRepaired)
         return;
-    for (int i = 0; i < kRepairs && static_cast<double>(best.height) > kGoodEnough * static_cast<double>(bound); ++i) {
+    for (int i = 0; i<kRepairs&& static_cast<double>(best.height)> kGoodEnough * static_cast<double>(bound); ++i) {
         const auto highest = std::max_element(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
             return blocks[a].offset + blocks[a].bytes < blocks[b].offset + blocks[b].bytes;
         });
@@ -160,8 +161,8 @@ private:
     std::size_t m_top;
 };
 
-/// Blocks of one slot take any free one, which is optimal for equal sizes; they lie below the others, whose gaps they would
-/// splinter.
+/// Blocks of one slot take any free one, which is optimal for equal sizes; they lie below the others, whose gaps they
+/// would splinter.
 class SlotList {
 public:
     explicit SlotList(std::size_t slot) : m_slot(slot) {}
@@ -185,7 +186,8 @@ private:
 /// Blocks by the op at which they begin (or end), as compressed rows.
 class ByOp {
 public:
-    ByOp(const std::vector<Block>& blocks, int opCount, int Block::*when) : m_begin(static_cast<std::size_t>(opCount) + 1, 0)
+    ByOp(const std::vector<Block>& blocks, int opCount, int Block::*when)
+        : m_begin(static_cast<std::size_t>(opCount) + 1, 0)
     {
         for (const Block& block : blocks)
             ++m_begin[static_cast<std::size_t>(block.*when) + 1];
@@ -224,8 +226,7 @@ void packAlongTime(std::vector<Block>& blocks, int opCount, std::size_t slot, Pa
     SlotList slots(slot);
     const auto inSlots = [&](std::size_t b) { return blocks[b].bytes <= slot; };
     alongTime(
-        begins, ends, opCount, false,
-        [&](std::size_t b) { blocks[b].offset = inSlots(b) ? slots.take() : 0; },
+        begins, ends, opCount, false, [&](std::size_t b) { blocks[b].offset = inSlots(b) ? slots.take() : 0; },
         [&](std::size_t b) {
             if (inSlots(b))
                 slots.release(blocks[b].offset);

@@ -20,7 +20,7 @@ enum class RecipeKind : std::uint8_t { Tensorwise, Delayed };
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::Adam;
     double learningRate = 1e-3;
-    double momentum = 0.9;  ///< SGD
+    double momentum = 0.9;                              ///< SGD
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< Adam
 };
 
@@ -32,9 +32,9 @@ struct RecipeConfig {
 
 /// Named switches; each is one rewrite pass over the plan (engine/plan/passes.h). All of them keep the results.
 struct Fusions {
-    bool biasEpilogue = false;        ///< bias added by the GEMM
-    bool castChain = false;           ///< abs+max in one pass, convert+scale+clamp+cast in one (what torch.compile does)
-    bool castTranspose = false;       ///< one read writes the fp8 tensor and its transpose, once a step
+    bool biasEpilogue = false;   ///< bias added by the GEMM
+    bool castChain = false;      ///< abs+max in one pass, convert+scale+clamp+cast in one (what torch.compile does)
+    bool castTranspose = false;  ///< one read writes the fp8 tensor and its transpose, once a step
     bool dbiasCastTranspose = false;  ///< ... and the bias gradient, for dY
     bool actCast = false;             ///< activation with amax (tensorwise) or with amax, cast and transpose (delayed)
     friend bool operator==(const Fusions&, const Fusions&) = default;
@@ -67,14 +67,16 @@ struct ModeSettings {
     Fusions fusions;
 };
 
-/// The settings of `mode` with the config's overrides applied. Throws Error for an unknown mode or an illegal combination.
+/// The settings of `mode` with the config's overrides applied. Throws Error for an unknown mode or an illegal
+/// combination.
 [[nodiscard]] ModeSettings settingsFor(const MlpConfig&, std::string_view mode);
 
-/// Reads TOML. `source` names the file (or option) in errors. A wrong key, type or range throws Error with file, line, key and
-/// the nearest valid key. Checks everything that does not need the plan.
+/// Reads TOML. `source` names the file (or option) in errors. A wrong key, type or range throws Error with file, line,
+/// key and the nearest valid key. Checks everything that does not need the plan.
 [[nodiscard]] MlpConfig parseConfig(std::string_view toml, std::string_view source);
-/// Sets one key as an option does: applySetting(c, "optimizer.learning_rate", "0.01", "--set"). Same errors as parseConfig,
-/// but for rules between keys, which settingsFor and buildPlan check once all are set. Lists may be typed "784,512,10".
+/// Sets one key as an option does: applySetting(c, "optimizer.learning_rate", "0.01", "--set"). Same errors as
+/// parseConfig, but for rules between keys, which settingsFor and buildPlan check once all are set. Lists may be typed
+/// "784,512,10".
 void applySetting(MlpConfig&, std::string_view key, std::string_view value, std::string_view source);
 /// The complete configuration as TOML, every default written out; parseConfig gives the same config back.
 [[nodiscard]] std::string toToml(const MlpConfig&);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of configuration keys. A key is one entry: its documentation, its rule, how it is stored and how it is written.
+// The table of configuration keys. A key is one entry: its documentation, its rule, how it is stored and how it is
+// written.
 #include "engine/plan/config_keys.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,8 @@
 namespace fp8scope::plan {
 namespace {
 
-constexpr std::int64_t kLargestDimension = std::int64_t{1} << 20;  // beyond any layer; keeps every product of two in 64 bits
+constexpr std::int64_t kLargestDimension = std::int64_t{1}
+                                           << 20;  // beyond any layer; keeps every product of two in 64 bits
 constexpr std::size_t kMostLayers = 10'000;
 
 std::string tomlNumber(double value)
@@ -105,7 +107,8 @@ KeyBinding nameKey()
     binding.type = ValueType::Text;
     binding.set = [](MlpConfig& config, const SettingValue& value) -> BrokenRule {
         const auto& name = std::get<std::string>(value);
-        const bool printable = std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
+        const bool printable =
+            std::all_of(name.begin(), name.end(), [](unsigned char c) { return c >= 0x20 && c != 0x7f; });
         if (name.empty() || name.size() > 100 || !printable)
             return "must be 1 to 100 printable characters";
         config.name = name;
@@ -118,7 +121,8 @@ KeyBinding nameKey()
 KeyBinding widthsKey()
 {
     KeyBinding binding;
-    binding.doc = {"widths", "list of integers", fmt::format("2 to {} widths, each 1 to {}", kMostLayers + 1, kLargestDimension),
+    binding.doc = {"widths", "list of integers",
+                   fmt::format("2 to {} widths, each 1 to {}", kMostLayers + 1, kLargestDimension),
                    fmt::format("[{}]", fmt::join(MlpConfig{}.widths, ", ")),
                    "features before the first layer, then after each layer"};
     binding.type = ValueType::IntegerList;
@@ -183,7 +187,8 @@ KeyBinding modesKey()
 std::size_t fusionPosition(std::string_view name)
 {
     const auto& all = fusionSwitches();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const FusionSwitch& fusion) { return fusion.name == name; });
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const FusionSwitch& fusion) { return fusion.name == name; });
     return static_cast<std::size_t>(found - all.begin());
 }
 
@@ -220,37 +225,53 @@ std::vector<KeyBinding> makeBindings()
         nameKey(),
         widthsKey(),
         biasKey(),
-        wordKey<Activation>("activation", {Activation::Relu, Activation::Gelu, Activation::None},
-                            "between layers; none after the last", [](auto& c) -> auto& { return c.activation; }),
-        integerKey("batch", 1, kLargestDimension, "rows of a batch", [](auto& c) -> auto& { return c.batch; }),
-        integerKey("steps", 1, 1'000'000, "training steps that are measured", [](auto& c) -> auto& { return c.steps; }),
-        integerKey("warmup", 0, 1'000'000, "training steps before them, marked as warm-up",
-                   [](auto& c) -> auto& { return c.warmup; }),
-        wordKey<Loss>("loss", {Loss::MeanSquaredError, Loss::SoftmaxCrossEntropy},
-                      "what training lowers; the teacher network's outputs or their largest class are the targets",
-                      [](auto& c) -> auto& { return c.loss; }),
-        integerKey("seed", 0, std::numeric_limits<std::int64_t>::max(), "of the teacher, the data and the initial weights",
-                   [](auto& c) -> auto& { return c.seed; }),
-        integerKey("dataset_batches", 1, 4096, "distinct batches that the teacher makes, used in turn",
-                   [](auto& c) -> auto& { return c.datasetBatches; }),
+        wordKey<Activation>(
+            "activation", {Activation::Relu, Activation::Gelu, Activation::None}, "between layers; none after the last",
+            [](auto& c) -> auto& { return c.activation; }),
+        integerKey(
+            "batch", 1, kLargestDimension, "rows of a batch", [](auto& c) -> auto& { return c.batch; }),
+        integerKey(
+            "steps", 1, 1'000'000, "training steps that are measured", [](auto& c) -> auto& { return c.steps; }),
+        integerKey(
+            "warmup", 0, 1'000'000, "training steps before them, marked as warm-up",
+            [](auto& c) -> auto& { return c.warmup; }),
+        wordKey<Loss>(
+            "loss", {Loss::MeanSquaredError, Loss::SoftmaxCrossEntropy},
+            "what training lowers; the teacher network's outputs or their largest class are the targets",
+            [](auto& c) -> auto& { return c.loss; }),
+        integerKey(
+            "seed", 0, std::numeric_limits<std::int64_t>::max(), "of the teacher, the data and the initial weights",
+            [](auto& c) -> auto& { return c.seed; }),
+        integerKey(
+            "dataset_batches", 1, 4096, "distinct batches that the teacher makes, used in turn",
+            [](auto& c) -> auto& { return c.datasetBatches; }),
         modesKey(),
-        wordKey<OptimizerKind>("optimizer.kind", {OptimizerKind::Adam, OptimizerKind::Sgd},
-                               "both keep fp32 master weights", [](auto& c) -> auto& { return c.optimizer.kind; }),
-        numberKey("optimizer.learning_rate", positive, "size of an update",
-                  [](auto& c) -> auto& { return c.optimizer.learningRate; }),
-        numberKey("optimizer.momentum", fraction, "sgd only", [](auto& c) -> auto& { return c.optimizer.momentum; }),
-        numberKey("optimizer.beta1", fraction, "adam only: decay of the mean gradient",
-                  [](auto& c) -> auto& { return c.optimizer.beta1; }),
-        numberKey("optimizer.beta2", fraction, "adam only: decay of the mean squared gradient",
-                  [](auto& c) -> auto& { return c.optimizer.beta2; }),
-        numberKey("optimizer.epsilon", NumberRange{0, 1, false}, "adam only: keeps the division finite",
-                  [](auto& c) -> auto& { return c.optimizer.epsilon; }),
-        wordKey<RecipeKind>("recipe.kind", {RecipeKind::Tensorwise, RecipeKind::Delayed}, "how fp8 scales are chosen",
-                            [](auto& c) -> auto& { return c.recipe.kind; }),
-        integerKey("recipe.history_length", 1, 65'536, "delayed only: steps whose amaxes decide the scale",
-                   [](auto& c) -> auto& { return c.recipe.historyLength; }),
-        integerKey("recipe.margin", 0, 16, "delayed only: the scale is divided by 2^margin",
-                   [](auto& c) -> auto& { return c.recipe.margin; }),
+        wordKey<OptimizerKind>(
+            "optimizer.kind", {OptimizerKind::Adam, OptimizerKind::Sgd}, "both keep fp32 master weights",
+            [](auto& c) -> auto& { return c.optimizer.kind; }),
+        numberKey(
+            "optimizer.learning_rate", positive, "size of an update",
+            [](auto& c) -> auto& { return c.optimizer.learningRate; }),
+        numberKey(
+            "optimizer.momentum", fraction, "sgd only", [](auto& c) -> auto& { return c.optimizer.momentum; }),
+        numberKey(
+            "optimizer.beta1", fraction, "adam only: decay of the mean gradient",
+            [](auto& c) -> auto& { return c.optimizer.beta1; }),
+        numberKey(
+            "optimizer.beta2", fraction, "adam only: decay of the mean squared gradient",
+            [](auto& c) -> auto& { return c.optimizer.beta2; }),
+        numberKey(
+            "optimizer.epsilon", NumberRange{0, 1, false}, "adam only: keeps the division finite",
+            [](auto& c) -> auto& { return c.optimizer.epsilon; }),
+        wordKey<RecipeKind>(
+            "recipe.kind", {RecipeKind::Tensorwise, RecipeKind::Delayed}, "how fp8 scales are chosen",
+            [](auto& c) -> auto& { return c.recipe.kind; }),
+        integerKey(
+            "recipe.history_length", 1, 65'536, "delayed only: steps whose amaxes decide the scale",
+            [](auto& c) -> auto& { return c.recipe.historyLength; }),
+        integerKey(
+            "recipe.margin", 0, 16, "delayed only: the scale is divided by 2^margin",
+            [](auto& c) -> auto& { return c.recipe.margin; }),
     };
     for (const FusionSwitch& fusion : fusionSwitches())
         keys.push_back(fusionKey(fusion));

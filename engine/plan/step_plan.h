@@ -19,7 +19,16 @@ namespace fp8scope::plan {
 using TensorId = Id<struct TensorTag>;
 
 enum class TensorClass : std::uint8_t {
-    Weight, Master, OptimizerState, Input, Activation, Gradient, Fp8Copy, Transpose, Scale, Workspace,
+    Weight,
+    Master,
+    OptimizerState,
+    Input,
+    Activation,
+    Gradient,
+    Fp8Copy,
+    Transpose,
+    Scale,
+    Workspace,
 };
 
 /// A row-major, contiguous matrix (vectors are 1 x n, scalars 1 x 1).
@@ -31,21 +40,23 @@ struct Tensor {
     TensorClass cls = TensorClass::Activation;
     int layer = -1;           ///< -1: of no layer
     bool persistent = false;  ///< keeps its contents from step to step (parameters, optimizer state, histories)
-    float initialValue = 0;   ///< of persistent tensors before the first step; parameters are initialised from the seed instead
-    TensorId viewOf;          ///< a part of another tensor (one scale of the bulk vector), at viewBytes from its start
+    float initialValue =
+        0;            ///< of persistent tensors before the first step; parameters are initialised from the seed instead
+    TensorId viewOf;  ///< a part of another tensor (one scale of the bulk vector), at viewBytes from its start
     std::size_t viewBytes = 0;
 
     // Filled in by planMemory:
-    int firstUse = -1;        ///< first and last op that touches it; what is read after the step (the loss, amaxes and scales
-    int lastUse = -1;         ///< of `quantized`) lives to the last op of the plan
-    std::size_t offset = 0;   ///< bytes from the arena's start, 256-byte aligned
+    int firstUse = -1;  ///< first and last op that touches it; what is read after the step (the loss, amaxes and scales
+    int lastUse = -1;   ///< of `quantized`) lives to the last op of the plan
+    std::size_t offset = 0;  ///< bytes from the arena's start, 256-byte aligned
 
     [[nodiscard]] std::int64_t elements() const { return rows * cols; }
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * sizeOf(type); }
 };
 
 enum class Epilogue : std::uint8_t { None, Bias };
-/// How the fp32 dequantization factors of a GEMM operand are laid out. Values are cuBLASLt's (cublasLtMatmulMatrixScale_t).
+/// How the fp32 dequantization factors of a GEMM operand are laid out. Values are cuBLASLt's
+/// (cublasLtMatmulMatrixScale_t).
 enum class ScaleMode : std::uint8_t { None = 255, Scalar32F = 0 };
 
 /// A column-major matrix as cuBLASLt sees it: rows x cols, leading dimension in elements.
@@ -54,16 +65,17 @@ struct MatrixLayout {
     std::int64_t rows = 0, cols = 0, ld = 0;
 };
 
-/// Exactly what cuBLASLt is told: D = epilogue(alpha * aScale * bScale * op(A) op(B) + beta * C), column-major, fp32 compute.
-/// A row-major matrix [r, c] is a column-major one c x r with ld = c. Scale tensors hold dequantization factors (1/scale).
+/// Exactly what cuBLASLt is told: D = epilogue(alpha * aScale * bScale * op(A) op(B) + beta * C), column-major, fp32
+/// compute. A row-major matrix [r, c] is a column-major one c x r with ld = c. Scale tensors hold dequantization
+/// factors (1/scale).
 struct GemmCall {
     bool transA = false, transB = false;
-    MatrixLayout a, b, d;       ///< C, when beta != 0, is D
+    MatrixLayout a, b, d;  ///< C, when beta != 0, is D
     TensorId aTensor, bTensor, dTensor;
     ScaleMode aScaleMode = ScaleMode::None, bScaleMode = ScaleMode::None;
-    TensorId aScale, bScale;    ///< fp32 scalars; none() for 16-bit operands
+    TensorId aScale, bScale;  ///< fp32 scalars; none() for 16-bit operands
     Epilogue epilogue = Epilogue::None;
-    TensorId bias;              ///< vector over D's rows; none() without
+    TensorId bias;  ///< vector over D's rows; none() without
     DType biasType = DType::Bf16;
     float alpha = 1, beta = 0;
     bool fastAccumulation = false;
@@ -73,27 +85,27 @@ struct GemmCall {
     [[nodiscard]] std::int64_t k() const { return transA ? a.rows : a.cols; }
 };
 
-/// What an op does. "x -> y" lists inputs -> outputs in the order of Op::inputs and Op::outputs; [] marks an optional operand,
-/// which is none() when absent. Every kind is one kernel on a GPU.
+/// What an op does. "x -> y" lists inputs -> outputs in the order of Op::inputs and Op::outputs; [] marks an optional
+/// operand, which is none() when absent. Every kind is one kernel on a GPU.
 enum class OpKind : std::uint8_t {
-    LoadBatch,           ///< -> x, target: the next batch of the data set
-    Gemm,                ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
-    Abs,                 ///< x bf16 -> |x| bf16
-    MaxReduce,           ///< |x| bf16 -> amax f32 scalar
-    ScalarToF64,         ///< f32 -> f64                     (the eager scale arithmetic, one launch each)
-    ScalarClampMin,      ///< f64 -> max(v, Op::constant)
-    ScalarReciprocal,    ///< v -> 1 / v (f64 or f32)
-    ScalarMul,           ///< v -> v * Op::constant
-    ScalarToF32,         ///< f64 -> f32
-    ToF32,               ///< x bf16 -> f32
-    MulScale,            ///< x f32, scale -> x * scale
-    Clamp,               ///< x f32 -> clamp(x, +-Op::constant); counts saturated
-    ToFp8,               ///< x f32 -> fp8 (round to nearest even); counts underflowed and zeros
-    Amax,                ///< x bf16 -> amax f32 scalar (abs and max in one pass)
-    ScaleFromAmax,       ///< amax -> scale, scaleInv: scale = f32(1 / max(f64(amax), 1e-12) * fp8Max), scaleInv = 1 / scale
-    Cast,                ///< x bf16, scale -> q fp8 (saturating)
-    Transpose,           ///< q fp8 -> q^T
-    CastTranspose,       ///< x bf16, scale -> q, q^T, [amax]
+    LoadBatch,         ///< -> x, target: the next batch of the data set
+    Gemm,              ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
+    Abs,               ///< x bf16 -> |x| bf16
+    MaxReduce,         ///< |x| bf16 -> amax f32 scalar
+    ScalarToF64,       ///< f32 -> f64                     (the eager scale arithmetic, one launch each)
+    ScalarClampMin,    ///< f64 -> max(v, Op::constant)
+    ScalarReciprocal,  ///< v -> 1 / v (f64 or f32)
+    ScalarMul,         ///< v -> v * Op::constant
+    ScalarToF32,       ///< f64 -> f32
+    ToF32,             ///< x bf16 -> f32
+    MulScale,          ///< x f32, scale -> x * scale
+    Clamp,             ///< x f32 -> clamp(x, +-Op::constant); counts saturated
+    ToFp8,             ///< x f32 -> fp8 (round to nearest even); counts underflowed and zeros
+    Amax,              ///< x bf16 -> amax f32 scalar (abs and max in one pass)
+    ScaleFromAmax,  ///< amax -> scale, scaleInv: scale = f32(1 / max(f64(amax), 1e-12) * fp8Max), scaleInv = 1 / scale
+    Cast,           ///< x bf16, scale -> q fp8 (saturating)
+    Transpose,      ///< q fp8 -> q^T
+    CastTranspose,  ///< x bf16, scale -> q, q^T, [amax]
     CastTransposeDbias,  ///< x bf16, scale -> q, q^T, [amax], db f32 (column sums of x)
     BiasAdd,             ///< y bf16, b bf16 -> y (in place: the same tensor)
     BiasGrad,            ///< dy bf16 -> db f32 (column sums)
@@ -102,10 +114,11 @@ enum class OpKind : std::uint8_t {
     ActCastTranspose,    ///< z bf16, scale -> q, q^T, amax (a itself is not kept)
     ActBackward,         ///< da bf16, z bf16 -> dz bf16
     Loss,                ///< y bf16, target -> dy bf16, loss f32 scalar
-    OptimizerStep,       ///< dw bf16, [db f32] -> w bf16, master f32, state.. f32, [b bf16, bias master, bias state..], step f32
-                         ///< (a layer's own count of steps done, which the op raises first; db is left out without a bias)
-    DelayedScaleUpdate,  ///< amax staging f32[T], history f32[T, H] -> scales f32[T], scaleInvs f32[T], history, staging zeroed
-                         ///< (slot t is StepPlan::quantized[t]; Op::constant is 2^margin)
+    OptimizerStep,  ///< dw bf16, [db f32] -> w bf16, master f32, state.. f32, [b bf16, bias master, bias state..], step
+                    ///< f32 (a layer's own count of steps done, which the op raises first; db is left out without a
+                    ///< bias)
+    DelayedScaleUpdate,  ///< amax staging f32[T], history f32[T, H] -> scales f32[T], scaleInvs f32[T], history,
+                         ///< staging zeroed (slot t is StepPlan::quantized[t]; Op::constant is 2^margin)
 };
 
 struct Op {
@@ -119,17 +132,17 @@ struct Op {
     std::optional<GemmCall> gemm;
     double constant = 0;
     DType fp8Type = DType::E4m3;  ///< of ops that make or scale for an fp8 tensor
-    int quantized = -1;           ///< index into StepPlan::quantized of ops whose counters belong to that tensor's statistics
+    int quantized = -1;  ///< index into StepPlan::quantized of ops whose counters belong to that tensor's statistics
     std::int64_t m = 0, n = 0, k = 0;  ///< GEMM: as in TraceOp (row-major view); else rows, cols, 0
     double flops = 0;
-    std::uint64_t bytes = 0;      ///< least bytes read and written
+    std::uint64_t bytes = 0;  ///< least bytes read and written
 };
 
 struct LayerPlan {
     std::string name;
     std::int64_t inFeatures = 0, outFeatures = 0;
     bool fp8 = false;
-    std::string reason;  ///< why an fp8 mode runs it in bf16; else empty
+    std::string reason;     ///< why an fp8 mode runs it in bf16; else empty
     TensorId weight, bias;  ///< bias: none() without
 };
 
@@ -138,7 +151,7 @@ struct QuantizedTensor {
     std::string name;  ///< "layer2.x", "layer2.w", "layer2.dy"
     int layer = -1;
     DType format = DType::E4m3;
-    TensorId source;   ///< the bf16 tensor; none() where act_cast does not keep it
+    TensorId source;  ///< the bf16 tensor; none() where act_cast does not keep it
     TensorId amax, scale, scaleInv;
     std::int64_t elements = 0;
 };
@@ -157,7 +170,8 @@ struct StepPlan {
 };
 
 struct PlanOptions {
-    bool keepTensors = false;  ///< every tensor gets arena bytes of its own, so that all can be read after a step (tests)
+    bool keepTensors =
+        false;  ///< every tensor gets arena bytes of its own, so that all can be read after a step (tests)
 };
 
 /// Builds the plan of a mode: the unfused ops, then the passes of its fusions, then legality and memory.
@@ -165,15 +179,16 @@ struct PlanOptions {
 [[nodiscard]] StepPlan buildPlan(const MlpConfig&, std::string_view mode, const PlanOptions& = {});
 [[nodiscard]] StepPlan buildPlan(const MlpConfig&, const ModeSettings&, const PlanOptions& = {});
 
-/// The plan as text: a line an op, with operands, shapes, types, layer, phase, FLOPs and bytes; then tensors and memory.
+/// The plan as text: a line an op, with operands, shapes, types, layer, phase, FLOPs and bytes; then tensors and
+/// memory.
 [[nodiscard]] std::string print(const StepPlan&);
 
-/// Why cuBLASLt would refuse the call on a device of this compute capability (89, 90, 100, ...), or nullopt if it is legal.
-/// Rules: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow Precision Data Types Usage".
+/// Why cuBLASLt would refuse the call on a device of this compute capability (89, 90, 100, ...), or nullopt if it is
+/// legal. Rules: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow Precision Data Types Usage".
 [[nodiscard]] std::optional<std::string> refusal(const GemmCall&, int computeCapability);
 
-/// Peak arena bytes by class of tensor ("weights", "master weights", ...), in display order. Each class peaks at its own op and
-/// tensors share bytes over time, so the rows do not add up to arenaBytes.
+/// Peak arena bytes by class of tensor ("weights", "master weights", ...), in display order. Each class peaks at its
+/// own op and tensors share bytes over time, so the rows do not add up to arenaBytes.
 struct MemoryUse {
     std::string name;
     std::size_t bytes = 0;

@@ -25,9 +25,9 @@ endif()
 
 find_program(FP8SCOPE_CCACHE ccache)
 if(FP8SCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    # Precompiled headers hit the cache only with these two relaxations.
-    set(CMAKE_CXX_COMPILER_LAUNCHER
-        ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${FP8SCOPE_CCACHE})
+    # Precompiled headers hit the cache only with these two relaxations; the base folder lets other checkouts hit it, too.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
+                                    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${FP8SCOPE_CCACHE})
 endif()
 
 if(FP8SCOPE_CUDA)

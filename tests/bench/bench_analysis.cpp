@@ -9,10 +9,8 @@
 
 #include <map>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 const Trace& loopTrace(std::size_t slices)
 {

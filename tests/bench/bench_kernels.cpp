@@ -13,10 +13,8 @@
 #include <map>
 #include <random>
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 const CpuKernels& kernelsOfThisRun()
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building plans: a thousand layers in each mode (eager fp8: 83,000 ops), and what the arena needs against the bound of the
-// lifetimes.
+// Building plans: a thousand layers in each mode (eager fp8: 83,000 ops), and what the arena needs against the bound of
+// the lifetimes.
 #include "engine/plan/memory_planner.h"
 
 #include <benchmark/benchmark.h>
@@ -23,7 +23,8 @@ void buildDeepPlan(benchmark::State& state, const char* mode)
     for (auto _ : state)
         plan = buildPlan(config, mode);
     state.counters["ops"] = static_cast<double>(plan.ops.size());
-    state.counters["arena/bound"] = static_cast<double>(plan.arenaBytes) / static_cast<double>(lifetimeLowerBound(plan));
+    state.counters["arena/bound"] =
+        static_cast<double>(plan.arenaBytes) / static_cast<double>(lifetimeLowerBound(plan));
 }
 
 }  // namespace

@@ -25,10 +25,8 @@
 
 #include <time.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr std::uint32_t kRows = 64;
 constexpr QSize kWindow(1920, 1080);

@@ -99,7 +99,8 @@ struct Recording {
     }
 };
 
-/// Through the writer, as the recorder does: batches of each track in turn, a durable flush every million slices (0.1 s at the rate wanted).
+/// Through the writer, as the recorder does: batches of each track in turn, a durable flush every million slices (0.1 s
+/// at the rate wanted).
 void write(const Recording& recording, const std::filesystem::path& path)
 {
     constexpr std::size_t kBatch = 4096;

@@ -43,8 +43,8 @@ TraceBuilder& TraceBuilder::layer(std::string_view name, std::int64_t in, std::i
                                   std::string_view reason)
 {
     const RunId run = currentRun();
-    const auto sameRun = std::count_if(m_trace.layers.begin(), m_trace.layers.end(),
-                                       [&](const Layer& l) { return l.run == run; });
+    const auto sameRun =
+        std::count_if(m_trace.layers.begin(), m_trace.layers.end(), [&](const Layer& l) { return l.run == run; });
     m_trace.layers.push_back(Layer{run, static_cast<std::uint32_t>(sameRun), std::string(name), in, out,
                                    std::string(precision), std::string(reason)});
     return *this;
@@ -111,7 +111,8 @@ TraceBuilder& TraceBuilder::opSlice(std::int64_t startNs, std::int64_t durNs, Tr
     return *this;
 }
 
-TraceBuilder& TraceBuilder::step(std::uint32_t index, std::int64_t startNs, std::int64_t durNs, double loss, bool warmup)
+TraceBuilder& TraceBuilder::step(std::uint32_t index, std::int64_t startNs, std::int64_t durNs, double loss,
+                                 bool warmup)
 {
     m_trace.steps.push_back(Step{currentRun(), index, startNs, durNs, warmup, loss});
     return *this;
@@ -130,7 +131,8 @@ TraceBuilder& TraceBuilder::sample(std::int64_t timeNs, double value)
     return *this;
 }
 
-TraceBuilder& TraceBuilder::diagnostic(std::string_view name, Severity severity, std::uint64_t count, std::string_view text)
+TraceBuilder& TraceBuilder::diagnostic(std::string_view name, Severity severity, std::uint64_t count,
+                                       std::string_view text)
 {
     const RunId run = m_trace.runs.empty() ? RunId::none() : currentRun();
     m_trace.diagnostics.push_back(Diagnostic{run, std::string(name), severity, count, std::string(text)});

@@ -22,8 +22,10 @@ public:
     TraceBuilder& slice(std::int64_t startNs, std::int64_t durNs, std::string_view name, Role role = Role::Other,
                         Precision precision = Precision::Unknown);
     /// A slice of an op (made on first use in the run; `op.run` is filled in; the name is interned as NameKind::Op).
-    TraceBuilder& opSlice(std::int64_t startNs, std::int64_t durNs, TraceOp op, Precision precision = Precision::Unknown);
-    TraceBuilder& step(std::uint32_t index, std::int64_t startNs, std::int64_t durNs, double loss = 0, bool warmup = false);
+    TraceBuilder& opSlice(std::int64_t startNs, std::int64_t durNs, TraceOp op,
+                          Precision precision = Precision::Unknown);
+    TraceBuilder& step(std::uint32_t index, std::int64_t startNs, std::int64_t durNs, double loss = 0,
+                       bool warmup = false);
     TraceBuilder& stat(TensorStat stat);
     TraceBuilder& sample(std::int64_t timeNs, double value);
     TraceBuilder& diagnostic(std::string_view name, Severity severity, std::uint64_t count, std::string_view text);

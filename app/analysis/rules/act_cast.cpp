@@ -8,10 +8,8 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 constexpr double kWorthSaying = 0.005;  // of the step
 

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 constexpr double kWorthSaying =
     0.005;  // of the step; public reports of this fix start at 1% (TensorRT-LLM PR 18321: 1.3%)

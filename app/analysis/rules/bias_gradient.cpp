@@ -8,10 +8,8 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 constexpr double kWorthFusing = 0.01;        // of the step
 constexpr double kWorthAnotherModel = 0.03;  // of the step: a model without biases is a larger change than a fusion

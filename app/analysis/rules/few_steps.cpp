@@ -9,10 +9,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 constexpr std::size_t kEnoughSteps = 10;  // below 6 there is no 95% interval of the median at all
 constexpr double kWideInterval = 0.10;    // half width; differences of this size cannot be told from chance

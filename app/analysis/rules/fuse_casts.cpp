@@ -10,10 +10,8 @@
 
 #include <cmath>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 /// What the fused passes replace or change: quantization, and what they can take in. The gradients' column sums only
 /// where the engine would fuse them too.

@@ -7,10 +7,8 @@
 
 #include <fmt/format.h>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 constexpr double kWorthSaying = 0.15;  // of the step is fixed cost
 

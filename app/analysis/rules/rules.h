@@ -7,8 +7,7 @@
 
 #include <vector>
 
-namespace fp8scope::analysis::rules
-{
+namespace fp8scope::analysis::rules {
 
 [[nodiscard]] std::vector<Finding> fuseCasts(const AdviceInput&);
 [[nodiscard]] std::vector<Finding> biasEpilogue(const AdviceInput&);

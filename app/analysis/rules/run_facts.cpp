@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 const TraceOp* opOf(const Trace& trace, const OpTime& time) { return time.op.valid() ? &trace.op(time.op) : nullptr; }
 

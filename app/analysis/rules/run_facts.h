@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::analysis::rules
-{
+namespace fp8scope::analysis::rules {
 
 /// Operand elements of one fp8 layer in a step: X [batch, in], W [out, in], dY [batch, out].
 struct Fp8Layer {

@@ -12,10 +12,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 struct SmallLayer {
     std::string name;

@@ -7,8 +7,7 @@
 
 #include <algorithm>
 
-namespace fp8scope::analysis::rules
-{
+namespace fp8scope::analysis::rules {
 
 std::vector<Finding> stayOnBf16(const AdviceInput& in)
 {

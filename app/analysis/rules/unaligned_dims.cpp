@@ -11,10 +11,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::analysis::rules
-{
-namespace
-{
+namespace fp8scope::analysis::rules {
+namespace {
 
 constexpr std::int64_t kMultiple = 16;
 

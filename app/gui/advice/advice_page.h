@@ -9,11 +9,9 @@
 class QLabel;
 class QVBoxLayout;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class AdvicePage : public QScrollArea
-{
+class AdvicePage : public QScrollArea {
     Q_OBJECT
 public:
     explicit AdvicePage(Context* context, QWidget* parent = nullptr);

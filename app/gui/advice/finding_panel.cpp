@@ -10,13 +10,11 @@
 #include <QHBoxLayout>
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr int kLabelWidth = 118;
 

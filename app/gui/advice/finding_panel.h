@@ -7,11 +7,9 @@
 
 class QGridLayout;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class FindingPanel : public Panel
-{
+class FindingPanel : public Panel {
     Q_OBJECT
 public:
     FindingPanel(Context* context, const analysis::Finding& finding, QWidget* parent = nullptr);

@@ -7,8 +7,7 @@
 
 #include <cmath>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 

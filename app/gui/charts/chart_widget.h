@@ -11,8 +11,7 @@
 
 #include <cstdint>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// The unit that a chart's axis and labels are in, chosen by its largest value.
 struct TimeUnit {
@@ -23,8 +22,7 @@ struct TimeUnit {
 };
 [[nodiscard]] TimeUnit unitFor(std::int64_t largestNs);
 
-class ChartWidget : public QCustomPlot
-{
+class ChartWidget : public QCustomPlot {
     Q_OBJECT
 public:
     explicit ChartWidget(QWidget* parent = nullptr);

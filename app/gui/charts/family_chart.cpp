@@ -9,13 +9,11 @@
 #include <cmath>
 #include <numeric>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr int kBarPixels = 46;      // a bar and the space to the next
 constexpr double kBarShare = 0.66;  // of it, the bar

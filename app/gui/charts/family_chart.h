@@ -9,11 +9,9 @@
 #include <optional>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class FamilyChart : public ChartWidget
-{
+class FamilyChart : public ChartWidget {
     Q_OBJECT
 public:
     explicit FamilyChart(QWidget* parent = nullptr);

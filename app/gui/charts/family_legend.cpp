@@ -9,11 +9,9 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 constexpr int kRowHeight = 19;
 constexpr int kSwatch = 11;

@@ -9,11 +9,9 @@
 #include <optional>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class FamilyLegend : public QWidget
-{
+class FamilyLegend : public QWidget {
     Q_OBJECT
 public:
     explicit FamilyLegend(QWidget* parent = nullptr);

@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr double kBarShare = 0.66;
 constexpr double kRoomForLabels = 1.14;

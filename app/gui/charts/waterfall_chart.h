@@ -9,11 +9,9 @@
 #include <optional>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class WaterfallChart : public ChartWidget
-{
+class WaterfallChart : public ChartWidget {
     Q_OBJECT
 public:
     /// The column of all bars that are too small for one of their own.

@@ -3,11 +3,9 @@
 
 #include <QPainter>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 constexpr int kSmallest = 60;
 

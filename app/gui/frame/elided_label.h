@@ -4,11 +4,9 @@
 
 #include <QLabel>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class ElidedLabel : public QLabel
-{
+class ElidedLabel : public QLabel {
     Q_OBJECT
 public:
     explicit ElidedLabel(QWidget* parent = nullptr);

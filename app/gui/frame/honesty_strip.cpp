@@ -9,13 +9,11 @@
 #include <QHBoxLayout>
 #include <QLocale>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 QString diagnosticsText(const Trace& trace)
 {

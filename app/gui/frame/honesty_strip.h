@@ -8,16 +8,13 @@
 
 class QLabel;
 
-namespace fp8scope
-{
+namespace fp8scope {
 struct Trace;
 }
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class HonestyStrip : public QFrame
-{
+class HonestyStrip : public QFrame {
     Q_OBJECT
 public:
     explicit HonestyStrip(QWidget* parent = nullptr);

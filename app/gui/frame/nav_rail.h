@@ -10,14 +10,12 @@
 
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// One entry, drawn as a dot, a title and a badge.
 class RailItem;
 
-class NavRail : public QFrame
-{
+class NavRail : public QFrame {
     Q_OBJECT
 public:
     explicit NavRail(QWidget* parent = nullptr);

@@ -9,8 +9,7 @@
 #include <QStyle>
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 

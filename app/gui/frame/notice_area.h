@@ -10,11 +10,9 @@ class QLabel;
 class QProgressBar;
 class QPushButton;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class NoticeArea : public QFrame
-{
+class NoticeArea : public QFrame {
     Q_OBJECT
 public:
     enum class Kind { None, Loading, Message, Error };

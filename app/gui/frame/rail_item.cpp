@@ -5,11 +5,9 @@
 
 #include <QPainter>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 constexpr double kDisabled = 0.55;
 

@@ -4,11 +4,9 @@
 
 #include <QAbstractButton>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class RailItem : public QAbstractButton
-{
+class RailItem : public QAbstractButton {
     Q_OBJECT
 public:
     /// `shortcut` is only told in the tooltip: the window acts on it, without a button's delay.

@@ -7,8 +7,7 @@
 #include <QCompleter>
 #include <QKeyEvent>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 

@@ -13,11 +13,9 @@
 
 class QCompleter;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class SearchBox : public QLineEdit
-{
+class SearchBox : public QLineEdit {
     Q_OBJECT
 public:
     explicit SearchBox(Context* context, QWidget* parent = nullptr);

@@ -13,13 +13,11 @@ class QLabel;
 class QMenu;
 class QPushButton;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class SearchBox;
 
-class TopBar : public QFrame
-{
+class TopBar : public QFrame {
     Q_OBJECT
 public:
     /// `fileMenu` opens under the file's name; not owned.

@@ -9,13 +9,11 @@
 
 class QButtonGroup;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class WaterfallChart;
 
-class AccountPanel : public Panel
-{
+class AccountPanel : public Panel {
     Q_OBJECT
 public:
     explicit AccountPanel(Context* context, QWidget* parent = nullptr);

@@ -9,13 +9,11 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr std::size_t kShown = 4;
 constexpr int kGainWidth = 92;

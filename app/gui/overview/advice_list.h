@@ -5,11 +5,9 @@
 #include "app/gui/context.h"
 #include "app/gui/panel.h"
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class AdviceList : public Panel
-{
+class AdviceList : public Panel {
     Q_OBJECT
 public:
     explicit AdviceList(Context* context, QWidget* parent = nullptr);

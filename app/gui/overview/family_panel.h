@@ -7,14 +7,12 @@
 
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class FamilyChart;
 class FamilyLegend;
 
-class FamilyPanel : public Panel
-{
+class FamilyPanel : public Panel {
     Q_OBJECT
 public:
     explicit FamilyPanel(Context* context, QWidget* parent = nullptr);

@@ -7,11 +7,9 @@
 
 #include <QFrame>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class FigureCard : public QFrame
-{
+class FigureCard : public QFrame {
     Q_OBJECT
 public:
     explicit FigureCard(const analysis::Figure& figure, QWidget* parent = nullptr);

@@ -15,8 +15,7 @@
 #include <QScrollBar>
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 

@@ -9,15 +9,13 @@
 class QHBoxLayout;
 class QLabel;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class AccountPanel;
 class AdviceList;
 class FamilyPanel;
 
-class OverviewPage : public QScrollArea
-{
+class OverviewPage : public QScrollArea {
     Q_OBJECT
 public:
     explicit OverviewPage(Context* context, QWidget* parent = nullptr);

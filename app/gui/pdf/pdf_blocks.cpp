@@ -11,13 +11,11 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr double kGap = 14;
 constexpr int kWaterfallHeight = 250;

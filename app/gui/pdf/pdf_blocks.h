@@ -6,8 +6,7 @@
 #include "app/gui/pdf/pdf_page.h"
 #include "app/report/report.h"
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// The space that a block's first part takes: what must fit below a heading that stands before it.
 [[nodiscard]] double firstHeight(const report::Block& block);

@@ -6,11 +6,9 @@
 #include <QApplication>
 #include <QPageSize>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 // CSS pixels, 96 to the inch. A4 is 793.7 x 1122.5.
 constexpr double kPageWidth = 793.7;

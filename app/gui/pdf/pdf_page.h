@@ -11,11 +11,9 @@
 
 class QIODevice;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class PdfPage
-{
+class PdfPage {
 public:
     /// `pageCount`: for "3 of 7"; 0 where it is not known yet (a trial run that only counts).
     PdfPage(QIODevice& device, const QString& title, const QString& originLine, int pageCount);

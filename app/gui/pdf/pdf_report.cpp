@@ -11,11 +11,9 @@
 
 #include <variant>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 int drawReport(QIODevice& device, const report::Report& report, int pageCount)
 {

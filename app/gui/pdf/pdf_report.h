@@ -7,8 +7,7 @@
 
 #include <QString>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Writes the file and returns its number of pages. Needs a QApplication (the charts are widgets), but no display: the
 /// offscreen platform will do. GUI thread only. Throws Error if the file cannot be written.

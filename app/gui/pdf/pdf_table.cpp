@@ -11,11 +11,9 @@
 #include <cmath>
 #include <numeric>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 constexpr double kRowHeight = 16;
 constexpr double kColumnGap = 12;

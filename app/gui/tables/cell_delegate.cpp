@@ -6,11 +6,9 @@
 
 #include <QPainter>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-namespace
-{
+namespace {
 
 constexpr int kPadding = 7;
 constexpr int kSwatch = 10;

@@ -4,11 +4,9 @@
 
 #include <QStyledItemDelegate>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class CellDelegate : public QStyledItemDelegate
-{
+class CellDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
     using QStyledItemDelegate::QStyledItemDelegate;

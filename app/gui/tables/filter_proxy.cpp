@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 FilterProxy::FilterProxy(QObject* parent) : QSortFilterProxyModel(parent)
 {

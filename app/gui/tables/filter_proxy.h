@@ -8,11 +8,9 @@
 
 #include <functional>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class FilterProxy : public QSortFilterProxyModel
-{
+class FilterProxy : public QSortFilterProxyModel {
     Q_OBJECT
 public:
     explicit FilterProxy(QObject* parent = nullptr);

@@ -7,13 +7,11 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 Cell nsCell(std::int64_t ns) { return {.text = timeText(ns), .sort = QVariant::fromValue<qint64>(ns)}; }
 

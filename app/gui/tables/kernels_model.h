@@ -8,11 +8,9 @@
 #include <memory>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class KernelsModel : public TableModel
-{
+class KernelsModel : public TableModel {
     Q_OBJECT
 public:
     enum ColumnId { Run, Name, FamilyName, RoleName, Calls, Exposed, Share, Busy, Median, P95, Min, Max, Flops, Bytes };

@@ -9,8 +9,7 @@
 
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 KernelsPage::KernelsPage(Context* context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(new KernelsModel(this)),

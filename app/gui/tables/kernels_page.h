@@ -6,14 +6,12 @@
 
 #include <QWidget>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class KernelsModel;
 class TableView;
 
-class KernelsPage : public QWidget
-{
+class KernelsPage : public QWidget {
     Q_OBJECT
 public:
     explicit KernelsPage(Context* context, QWidget* parent = nullptr);

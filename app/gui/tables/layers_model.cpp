@@ -7,13 +7,11 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 enum Leading { Name, Shape, LeadingCount };
 /// The columns of a run's group.

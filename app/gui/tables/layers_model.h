@@ -8,11 +8,9 @@
 #include <memory>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class LayersModel : public TableModel
-{
+class LayersModel : public TableModel {
     Q_OBJECT
 public:
     using TableModel::TableModel;

@@ -6,14 +6,12 @@
 
 #include <QWidget>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class LayersModel;
 class TableView;
 
-class LayersPage : public QWidget
-{
+class LayersPage : public QWidget {
     Q_OBJECT
 public:
     explicit LayersPage(Context* context, QWidget* parent = nullptr);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/tables/table_model.h"
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 int TableModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : rows(); }
 

@@ -9,8 +9,7 @@
 
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 struct Column {
     QString title;
@@ -27,8 +26,7 @@ struct Cell {
     QString tooltip;
 };
 
-class TableModel : public QAbstractTableModel
-{
+class TableModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum Role { SortRole = Qt::UserRole, BarRole, SwatchRole, NumericRole, GroupRole };

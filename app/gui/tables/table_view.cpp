@@ -18,13 +18,11 @@
 #include <algorithm>
 #include <numeric>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 using namespace Qt::StringLiterals;
 
-namespace
-{
+namespace {
 
 constexpr int kHeaderPadding = 20;  // with the room of the sort mark
 constexpr int kRowsMeasured = 200;

@@ -12,11 +12,9 @@
 class QLabel;
 class QLineEdit;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class TableView : public QWidget
-{
+class TableView : public QWidget {
     Q_OBJECT
 public:
     /// `model` is not owned.

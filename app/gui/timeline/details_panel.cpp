@@ -8,8 +8,7 @@
 #include <QTextBrowser>
 #include <QVBoxLayout>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 DetailsPanel::DetailsPanel(Context* context, QWidget* parent)
     : Panel(parent), m_context(context), m_text(new QTextBrowser(this))

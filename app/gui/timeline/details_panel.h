@@ -7,11 +7,9 @@
 
 class QTextBrowser;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class DetailsPanel : public Panel
-{
+class DetailsPanel : public Panel {
     Q_OBJECT
 public:
     explicit DetailsPanel(Context* context, QWidget* parent = nullptr);

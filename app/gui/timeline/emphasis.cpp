@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/timeline/emphasis.h"
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 Emphasis::Emphasis(std::shared_ptr<const LoadedTrace> loaded, const Selection& selection)
     : m_loaded(std::move(loaded)), m_selection(selection)

@@ -13,11 +13,9 @@
 #include <utility>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class Emphasis
-{
+class Emphasis {
 public:
     /// Nothing is emphasized.
     Emphasis() = default;

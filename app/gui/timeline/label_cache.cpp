@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 /// (below * (255 - alpha) + above * alpha) / 255 by channel, off by at most one.
 QRgb blend(QRgb below, QRgb above, unsigned alpha)

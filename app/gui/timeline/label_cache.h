@@ -11,11 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class LabelCache
-{
+class LabelCache {
 public:
     /// A mask of a whole label and where its characters end, in device pixels.
     struct Label {

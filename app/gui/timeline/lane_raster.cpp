@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr int kHatchPeriod = 7;
 constexpr int kPatternPeriod = 4;  ///< a power of two

@@ -12,8 +12,7 @@
 #include <span>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// The theme's colours as pixels, each family plain and faded (not meant by the selection).
 struct RasterColors {
@@ -30,15 +29,13 @@ struct LaneEmphasis {
     std::vector<std::uint16_t> columns;  ///< by column: bits of the families of merged slices that are meant
 };
 
-class LaneRaster
-{
+class LaneRaster {
 public:
     /// `canvas` is of a 32-bit format; both outlive this object.
     LaneRaster(QImage& canvas, const RasterColors& colors)
         : m_canvas(canvas), m_colors(colors), m_pixels(reinterpret_cast<QRgb*>(canvas.bits())),
           m_stride(canvas.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb)))
-    {
-    }
+    {}
 
     /// Grey diagonal lines where a queue could work: what slices do not cover is idle.
     void hatch(int left, int right, int top, int height);

@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <span>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// A view; the trace and the index that it was taken from must outlive it. Positions are 0..size(), by start time.
 struct LaneSlices {

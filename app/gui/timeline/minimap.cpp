@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 /// Spreads a box over the columns it covers, by the part of each.
 void addBox(std::vector<PixelColumn>& columns, const Box& box, std::size_t family, double nsPerPx)

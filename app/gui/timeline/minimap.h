@@ -7,15 +7,13 @@
 #include <QImage>
 #include <QWidget>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Busy time by family and column over all queues of the visible runs; tracks that are not indexed yet are left out.
 [[nodiscard]] std::vector<PixelColumn> densityColumns(const TimelineScene& scene, const Context& context,
                                                       double startNs, double nsPerPx, int width);
 
-class Minimap : public QWidget
-{
+class Minimap : public QWidget {
     Q_OBJECT
 public:
     /// Follows and moves `view`, which must outlive this widget.

@@ -4,10 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr unsigned kBaseShift = 4;
 constexpr std::size_t kBaseSlices = 1U << kBaseShift;
@@ -24,8 +22,7 @@ int pixelOf(double px)
 }
 
 /// Puts busy times and counts into columns; time is in pixels here.
-class ColumnSink
-{
+class ColumnSink {
 public:
     ColumnSink(LanePicture& picture, int width, double nsPerPx)
         : m_columns(picture.columns), m_width(width), m_nsPerPx(nsPerPx)

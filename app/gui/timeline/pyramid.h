@@ -10,8 +10,7 @@
 #include <stop_token>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Families that a slice can have: idle too, as waiting (a synchronization) is a slice but no work.
 inline constexpr std::size_t kSliceFamilies = kFamilyCount;
@@ -44,8 +43,7 @@ struct FamilyTotals {
     std::array<double, kSliceFamilies> busyNs{};  ///< clipped to the range
 };
 
-class Pyramid
-{
+class Pyramid {
 public:
     /// Without levels: pictures are right, but cost a visit of every visible slice.
     Pyramid() = default;

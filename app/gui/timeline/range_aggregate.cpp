@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 FamilyTotals familyTotals(const Trace& trace, const TimelineIndex& index, std::span<const RunId> runs, TimeSpan range)
 {

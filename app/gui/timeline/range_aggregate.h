@@ -10,8 +10,7 @@
 #include <span>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Of the queues of `runs`, whose indices must be built; tracks without are left out.
 [[nodiscard]] FamilyTotals familyTotals(const Trace& trace, const TimelineIndex& index, std::span<const RunId> runs,

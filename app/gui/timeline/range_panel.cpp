@@ -15,10 +15,8 @@
 #include <cmath>
 #include <utility>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 QPixmap swatch(Family family)
 {

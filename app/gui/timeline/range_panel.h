@@ -14,11 +14,9 @@
 
 class QTableView;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class RangeModel : public QAbstractTableModel
-{
+class RangeModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum Column { FamilyColumn, Count, Busy, Exposed, Share, Mean, ColumnCount };
@@ -42,8 +40,7 @@ private:
     std::optional<ExposedFamilies> m_exposed;
 };
 
-class RangePanel : public Panel
-{
+class RangePanel : public Panel {
     Q_OBJECT
 public:
     /// Beyond this many slices exposed times are not computed: narrow the range.

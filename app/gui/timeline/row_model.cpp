@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <map>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr int kHeaderHeight = 22;
 constexpr int kStepsHeight = 20;

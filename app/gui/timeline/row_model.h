@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 struct Row {
     enum class Kind { RunHeader, GroupHeader, Steps, Lane, Counter };
@@ -32,8 +31,7 @@ struct Row {
     [[nodiscard]] int bottom() const { return y + height; }
 };
 
-class RowModel
-{
+class RowModel {
 public:
     /// Lays out the rows of the runs for which `visible` holds. The trace must outlive the rows; nullptr: no rows.
     void rebuild(const Trace* trace, const std::function<bool(RunId)>& visible);

@@ -9,10 +9,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 TimeSpan spanOf(const Step& step) { return {step.startNs, step.startNs + step.durNs}; }
 

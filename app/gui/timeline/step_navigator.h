@@ -13,11 +13,9 @@
 
 class QPushButton;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class StepNavigator : public QWidget
-{
+class StepNavigator : public QWidget {
     Q_OBJECT
 public:
     StepNavigator(Context* context, TimelineView* view, QWidget* parent = nullptr);

@@ -7,10 +7,8 @@
 #include <array>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 struct Unit {
     const char* name;

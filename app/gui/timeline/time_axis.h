@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// Nanoseconds [startNs, startNs + spanNs) lie on pixels [0, widthPx). The view never leaves [boundsStartNs,
 /// boundsEndNs) by more than a margin of 2% of the bounds, and never shows less than kMinSpanNs.

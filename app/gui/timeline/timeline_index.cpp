@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 std::vector<std::uint8_t> familiesOf(const Track& track, const analysis::SliceFamilies& known,
                                      const std::stop_token& stop)

@@ -14,8 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 struct TrackIndex {
     std::vector<std::uint8_t> families;                 ///< by slice
@@ -32,8 +31,7 @@ struct TrackIndex {
 
 /// Lives on the GUI thread. A new start() supersedes the running one; the destructor waits for the thread, which stops
 /// within a few thousand slices.
-class TimelineIndex : public QObject
-{
+class TimelineIndex : public QObject {
     Q_OBJECT
 public:
     explicit TimelineIndex(QObject* parent = nullptr);

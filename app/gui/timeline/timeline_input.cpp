@@ -16,10 +16,8 @@
 #include <cmath>
 #include <utility>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr double kKeyZoom = 1.5;
 constexpr double kKeyPanShare = 0.15;

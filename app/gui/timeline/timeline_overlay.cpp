@@ -11,10 +11,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr double kTickGapPx = 90;
 

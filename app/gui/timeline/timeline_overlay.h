@@ -7,8 +7,7 @@
 
 class QPainter;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 void drawRuler(QPainter& painter, const TimelineScene& scene);
 void drawLabels(QPainter& painter, const TimelineScene& scene);

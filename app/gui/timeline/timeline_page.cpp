@@ -15,8 +15,7 @@
 
 #include <utility>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 TimelinePage::TimelinePage(Context* context, QWidget* parent)
     : QWidget(parent), m_view(new TimelineView(context, this)), m_navigator(new StepNavigator(context, m_view, this)),

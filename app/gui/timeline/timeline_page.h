@@ -7,16 +7,14 @@
 
 #include <QWidget>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 class DetailsPanel;
 class RangePanel;
 class StepNavigator;
 class TimelineView;
 
-class TimelinePage : public QWidget
-{
+class TimelinePage : public QWidget {
     Q_OBJECT
 public:
     explicit TimelinePage(Context* context, QWidget* parent = nullptr);

@@ -8,10 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr int kLeastLabelPx = 34;
 constexpr int kLabelPadding = 4;

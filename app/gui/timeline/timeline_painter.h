@@ -12,11 +12,9 @@
 
 class QPainter;
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class TimelinePainter
-{
+class TimelinePainter {
 public:
     /// The next paint() draws the rows anew. Range and hover need no call.
     void invalidate() { m_stale = true; }

@@ -18,8 +18,7 @@
 #include <optional>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// What lies under a point.
 struct Hit {

@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 QString tr(const char* text, int n = -1) { return QCoreApplication::translate("TimelineText", text, nullptr, n); }
 

@@ -6,8 +6,7 @@
 
 #include <QString>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 /// "step 7 · 13.9 ms · loss 0.0412".
 [[nodiscard]] QString stepText(const Step& step);

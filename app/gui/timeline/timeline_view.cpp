@@ -10,10 +10,8 @@
 #include <algorithm>
 #include <cmath>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 /// Small moves closer together than this are one entry of the history.
 constexpr qint64 kBurstMs = 700;

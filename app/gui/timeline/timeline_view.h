@@ -10,11 +10,9 @@
 #include <QAbstractScrollArea>
 #include <QElapsedTimer>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
-class TimelineView : public QAbstractScrollArea
-{
+class TimelineView : public QAbstractScrollArea {
     Q_OBJECT
 public:
     explicit TimelineView(Context* context, QWidget* parent = nullptr);

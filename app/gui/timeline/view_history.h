@@ -5,8 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace fp8scope::gui
-{
+namespace fp8scope::gui {
 
 struct TimelineViewport {
     double startNs = 0;
@@ -15,8 +14,7 @@ struct TimelineViewport {
     friend bool operator==(const TimelineViewport&, const TimelineViewport&) = default;
 };
 
-class ViewHistory
-{
+class ViewHistory {
 public:
     static constexpr std::size_t kMost = 100;
 

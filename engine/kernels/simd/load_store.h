@@ -11,8 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 static_assert(std::endian::native == std::endian::little, "pairs are taken apart by halves of a word");
 

@@ -11,8 +11,7 @@
 #include <immintrin.h>
 #endif
 
-namespace fp8scope::kernels
-{
+namespace fp8scope::kernels {
 
 inline constexpr std::size_t kLanes = 16;
 

@@ -12,8 +12,7 @@ class CastTransposePass {
 public:
     explicit CastTransposePass(StepPlan& plan)
         : m_plan(plan), m_flow(plan), m_erased(plan.ops.size(), false), m_replacement(plan.tensors.size())
-    {
-    }
+    {}
 
     void run()
     {

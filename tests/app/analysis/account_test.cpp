@@ -9,10 +9,8 @@
 #include <fmt/format.h>
 #include <random>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 using test::PlantedMode;
 using test::PlantedModel;

@@ -7,10 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 using test::PlantedMode;
 using test::PlantedModel;

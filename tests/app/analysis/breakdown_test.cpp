@@ -9,10 +9,8 @@
 #include <numeric>
 #include <random>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 using test::TraceBuilder;
 

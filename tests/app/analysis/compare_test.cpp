@@ -11,10 +11,8 @@
 #include <cmath>
 #include <limits>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 using testing::HasSubstr;
 

@@ -10,10 +10,8 @@
 #include <numeric>
 #include <random>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 std::int64_t exposedOf(const Exposure& exposure, std::uint32_t track, std::uint32_t index)
 {

@@ -5,10 +5,8 @@
 
 #include <cmath>
 
-namespace fp8scope::test
-{
-namespace
-{
+namespace fp8scope::test {
+namespace {
 
 struct PlantedOp {
     TraceOp op;
@@ -16,8 +14,7 @@ struct PlantedOp {
     Precision precision = Precision::Unknown;
 };
 
-class OpList
-{
+class OpList {
 public:
     OpList(const PlantedModel& model, const PlantedMode& mode, const std::vector<LayerId>& layers)
         : m_model(model), m_mode(mode), m_layers(layers)

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::test
-{
+namespace fp8scope::test {
 
 struct PlantedModel {
     std::int64_t batch = 16384;

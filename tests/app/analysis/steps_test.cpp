@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::analysis
-{
-namespace
-{
+namespace fp8scope::analysis {
+namespace {
 
 Trace traceOf(const std::vector<std::int64_t>& durations, std::uint32_t declaredWarmup = 0)
 {

@@ -5,10 +5,8 @@
 
 #include <sstream>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 std::size_t widestLine(const std::string& text)
 {

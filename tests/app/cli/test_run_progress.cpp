@@ -5,10 +5,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::cli
-{
-namespace
-{
+namespace fp8scope::cli {
+namespace {
 
 session::RunProgress halfway()
 {

@@ -9,16 +9,13 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::waitFor;
 using namespace Qt::StringLiterals;
 
-class DemoRunnerTest : public ::testing::Test
-{
+class DemoRunnerTest : public ::testing::Test {
 protected:
     /// A program of these shell lines; "$5" is the output file (run --preset demo -o FILE --progress json).
     QString script(const QByteArray& lines)

@@ -5,10 +5,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::loadedOf;
 using test::smallTrace;

@@ -7,11 +7,9 @@
 
 #include <string>
 
-namespace fp8scope::gui::test
-{
+namespace fp8scope::gui::test {
 
-namespace
-{
+namespace {
 
 using fp8scope::test::TraceBuilder;
 

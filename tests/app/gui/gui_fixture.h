@@ -11,8 +11,7 @@
 #include <functional>
 #include <memory>
 
-namespace fp8scope::gui::test
-{
+namespace fp8scope::gui::test {
 
 /// Two layers ("in", "out"), runs bf16, fp8 and fp8-fused of six equal steps each, on a GPU with fp8 units:
 /// bf16: GEMM 40 us a layer; fp8: GEMM 20 us and a cast of 10 us a layer, 5 us idle; fp8-fused: GEMM 20 us, cast 4 us.

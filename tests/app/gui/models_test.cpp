@@ -8,10 +8,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::loadedOf;
 using test::printed;
@@ -107,8 +105,7 @@ TEST(KernelsModelTest, WithoutATraceItIsEmptyAndKeepsItsColumns)
     EXPECT_EQ(model.columnCount(), 14);
 }
 
-class FilterProxyTest : public ::testing::Test
-{
+class FilterProxyTest : public ::testing::Test {
 protected:
     FilterProxyTest() : tester(&proxy, kFatal)
     {

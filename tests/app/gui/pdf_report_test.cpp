@@ -11,10 +11,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::loadedOf;
 using test::smallTrace;
@@ -29,8 +27,7 @@ QString outputOf(const QString& program, const QStringList& arguments)
     return QString::fromUtf8(process.readAllStandardOutput());
 }
 
-class PdfReportTest : public ::testing::Test
-{
+class PdfReportTest : public ::testing::Test {
 protected:
     void SetUp() override
     {

@@ -17,8 +17,7 @@
 
 #include <cstdio>
 
-namespace
-{
+namespace {
 
 using namespace fp8scope;
 using namespace fp8scope::gui;

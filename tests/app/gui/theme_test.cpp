@@ -6,10 +6,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 constexpr double kReadable = 4.5;  // WCAG 2 AA for text
 

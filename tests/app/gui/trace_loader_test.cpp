@@ -14,10 +14,8 @@
 #include <semaphore>
 #include <thread>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::waitFor;
 using namespace Qt::StringLiterals;
@@ -62,9 +60,7 @@ struct HeldLoad {
     }
 };
 
-class CancelAt : public ::testing::TestWithParam<std::uint64_t>
-{
-};
+class CancelAt : public ::testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(CancelAt, TellsAtOnceAndNothingComesAfter)
 {

@@ -36,18 +36,15 @@
 
 #include <semaphore>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::loadedOf;
 using test::smallTrace;
 using test::waitFor;
 using namespace Qt::StringLiterals;
 
-class WindowTest : public ::testing::Test
-{
+class WindowTest : public ::testing::Test {
 protected:
     WindowTest() : settings(folder.filePath(u"settings.ini"_s), QSettings::IniFormat)
     {

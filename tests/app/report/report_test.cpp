@@ -9,10 +9,8 @@
 
 #include <algorithm>
 
-namespace fp8scope::report
-{
-namespace
-{
+namespace fp8scope::report {
+namespace {
 
 using testing::HasSubstr;
 using testing::Not;

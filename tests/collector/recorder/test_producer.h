@@ -33,8 +33,7 @@ public:
     }
     TestProducer(const recorder::Recorder& recorder, const std::string& mode)
         : TestProducer(recorder, mode, recorder.token())
-    {
-    }
+    {}
 
     /// A millisecond of `slices` slices; the n-th step's loss is n.
     void step(int slices = 4)

@@ -4,18 +4,14 @@
 
 #include <limits>
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 using namespace test;
 
 double gelu(double z) { return 0.5 * z * (1 + std::tanh(0.7978845608028654 * (z + 0.044715 * z * z * z))); }
 
-class ActivationKernels : public EveryLevel
-{
-};
+class ActivationKernels : public EveryLevel {};
 
 TEST_P(ActivationKernels, ReluKeepsWhatIsPositiveAndNan)
 {

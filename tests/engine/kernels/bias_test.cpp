@@ -2,16 +2,12 @@
 // Bias kernels against plain loops that add in the documented order.
 #include "kernel_inputs.h"
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 using namespace test;
 
-class BiasKernels : public EveryLevel
-{
-};
+class BiasKernels : public EveryLevel {};
 
 TEST_P(BiasKernels, AddRoundsTheSumOfEachElement)
 {

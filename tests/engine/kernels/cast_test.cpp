@@ -7,10 +7,8 @@
 #include <bit>
 #include <limits>
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 using namespace test;
 
@@ -37,8 +35,7 @@ std::vector<std::uint32_t> bitsOf(std::span<const float> x)
     return bits;
 }
 
-class CastKernels : public EveryLevel
-{
+class CastKernels : public EveryLevel {
 protected:
     [[nodiscard]] Quantized eagerChain(std::span<const Bf16> x, float scale, DType format) const
     {

@@ -2,10 +2,8 @@
 // Transposing kernels against the plain cast and a plain transpose, whole and split into parts.
 #include "kernel_inputs.h"
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 using namespace test;
 
@@ -51,8 +49,7 @@ Result runInParts(const RowRange& shape, std::int64_t rowsEach, std::span<const 
     return result;
 }
 
-class CastTransposeKernels : public EveryLevel
-{
+class CastTransposeKernels : public EveryLevel {
 protected:
     void expectCastAndTransposeOf(const Result& result, std::span<const Bf16> x, DType format,
                                   const RowRange& shape) const

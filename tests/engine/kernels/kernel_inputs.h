@@ -14,8 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace fp8scope::kernels::test
-{
+namespace fp8scope::kernels::test {
 
 inline std::vector<Bf16> everyBf16()
 {
@@ -84,8 +83,7 @@ inline std::vector<RowRange> parts(const RowRange& whole, std::int64_t rowsEach)
 }
 
 /// A test that runs at every level of this machine; each level is held to the same plain reference.
-class EveryLevel : public testing::TestWithParam<VectorLevel>
-{
+class EveryLevel : public testing::TestWithParam<VectorLevel> {
 protected:
     const CpuKernels& kernels = cpuKernels(GetParam());
 };

@@ -2,10 +2,8 @@
 // Losses against double precision within a written tolerance; every level bitwise against the portable one.
 #include "kernel_inputs.h"
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 using namespace test;
 
@@ -23,9 +21,7 @@ struct LossResult {
 /// A value rounded to bf16 is off by at most 2^-8 of it; a few f32 roundings come on top.
 constexpr double kBf16Tolerance = 1.0 / 256 + 1e-5;
 
-class LossKernels : public EveryLevel
-{
-};
+class LossKernels : public EveryLevel {};
 
 TEST_P(LossKernels, SquaredErrorAndItsGradient)
 {

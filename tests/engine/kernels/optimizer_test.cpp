@@ -2,10 +2,8 @@
 // Optimizers bitwise against plain f32 loops, several steps long.
 #include "kernel_inputs.h"
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 using namespace test;
 
@@ -52,9 +50,7 @@ void plainAdam(Parameter& p, const AdamSettings& s)
     }
 }
 
-class OptimizerKernels : public EveryLevel
-{
-};
+class OptimizerKernels : public EveryLevel {};
 
 TEST_P(OptimizerKernels, SgdWithMomentumIsThePlainLoop)
 {

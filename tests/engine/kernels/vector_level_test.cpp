@@ -4,10 +4,8 @@
 
 #include "collector/trace/error.h"
 
-namespace fp8scope::kernels
-{
-namespace
-{
+namespace fp8scope::kernels {
+namespace {
 
 TEST(VectorLevel, TheLimitLowersButNeverRaises)
 {

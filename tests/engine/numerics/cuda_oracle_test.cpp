@@ -10,10 +10,8 @@
 #include <cmath>
 #include <random>
 
-namespace fp8scope
-{
-namespace
-{
+namespace fp8scope {
+namespace {
 
 std::uint8_t nvidiaCode(float value, DType type)
 {
@@ -26,8 +24,7 @@ float nvidiaValue(std::uint8_t code, DType type)
     return __half2float(__half(half));
 }
 
-class CudaOracle : public testing::TestWithParam<DType>
-{
+class CudaOracle : public testing::TestWithParam<DType> {
 protected:
     static void expectSameCode(float value)
     {

@@ -8,10 +8,8 @@
 #include <limits>
 #include <random>
 
-namespace fp8scope
-{
-namespace
-{
+namespace fp8scope {
+namespace {
 
 using test::largestFiniteCode;
 using test::nearestCode;
@@ -24,9 +22,7 @@ static_assert(encodeFp8(61440.0F, DType::E5m2) == 0x7b);
 static_assert(decodeFp8(0x01, DType::E4m3) == 0.001953125F);
 static_assert(encodeFp8(0.0009765625F, DType::E4m3) == 0x00, "half of the smallest code ties to even");
 
-class Fp8Formats : public testing::TestWithParam<DType>
-{
-};
+class Fp8Formats : public testing::TestWithParam<DType> {};
 
 TEST_P(Fp8Formats, EveryFiniteCodeHasTheDefinedValueAndComesBack)
 {

@@ -8,8 +8,7 @@
 #include <cmath>
 #include <cstdint>
 
-namespace fp8scope::test
-{
+namespace fp8scope::test {
 
 /// The value of a finite, non-negative code: mantissa * 2^power.
 inline double valueOfCode(unsigned code, DType type)

@@ -9,10 +9,8 @@
 #include <limits>
 #include <vector>
 
-namespace fp8scope
-{
-namespace
-{
+namespace fp8scope {
+namespace {
 
 using testing::ElementsAre;
 

@@ -12,10 +12,8 @@
 #include <numeric>
 #include <random>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::TraceBuilder;
 
@@ -70,8 +68,7 @@ bool touches(const SliceColumns& s, std::size_t i, const Window& window)
     return start < window.endNs() && (end > window.startNs || start >= window.startNs);
 }
 
-class PyramidTest : public testing::TestWithParam<std::tuple<Shape, unsigned>>
-{
+class PyramidTest : public testing::TestWithParam<std::tuple<Shape, unsigned>> {
 protected:
     Trace trace = randomTrace(std::get<0>(GetParam()), std::get<1>(GetParam()));
     const Track& track = trace.tracks[0];
@@ -139,6 +136,8 @@ TEST_P(PyramidTest, TotalsAreExactCountsAndTimes)
     for (const Window& window : windowsOf(trace)) {
         const std::int64_t from = std::llround(window.startNs);
         const std::int64_t to = std::llround(window.endNs());
+        if (from >= to)  // zoomed in below a nanosecond
+            continue;
         FamilyTotals expected;
         for (std::size_t i = 0; i < track.slices.size(); ++i) {
             const SliceColumns& s = track.slices;

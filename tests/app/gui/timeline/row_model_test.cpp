@@ -6,10 +6,8 @@
 
 #include <gtest/gtest.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using test::TraceBuilder;
 

@@ -6,10 +6,8 @@
 
 #include <gmock/gmock.h>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using ::testing::DoubleNear;
 using ::testing::ElementsAre;

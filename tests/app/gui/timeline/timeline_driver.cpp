@@ -7,8 +7,7 @@
 
 #include <algorithm>
 
-namespace fp8scope::gui::test
-{
+namespace fp8scope::gui::test {
 
 TimelineDriver::TimelineDriver(Trace trace)
 {

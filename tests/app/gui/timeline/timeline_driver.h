@@ -9,11 +9,9 @@
 
 #include <memory>
 
-namespace fp8scope::gui::test
-{
+namespace fp8scope::gui::test {
 
-class TimelineDriver
-{
+class TimelineDriver {
 public:
     explicit TimelineDriver(Trace trace);
 

@@ -13,10 +13,8 @@
 #include <QAbstractItemModelTester>
 #include <QTest>
 
-namespace fp8scope::gui
-{
-namespace
-{
+namespace fp8scope::gui {
+namespace {
 
 using ::fp8scope::test::TraceBuilder;
 using test::TimelineDriver;
