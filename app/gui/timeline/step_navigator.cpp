@@ -64,11 +64,14 @@ std::optional<std::size_t> StepNavigator::currentPosition() const
     if (m_order.empty())
         return std::nullopt;
     const auto& steps = m_loaded->trace.steps;
-    for (std::size_t p = 0; p < m_order.size() && m_context->range(); ++p) {
-        if (spanOf(steps[m_order[p]]) == *m_context->range())
+    const TimeSpan seen = m_view->visibleSpan();
+    // A step that is the range is the current one while it is in sight; after that it is the one that is looked at.
+    const std::optional<TimeSpan>& range = m_context->range();
+    const bool rangeInSight = range && range->startNs < seen.endNs && seen.startNs < range->endNs;
+    for (std::size_t p = 0; p < m_order.size() && rangeInSight; ++p) {
+        if (spanOf(steps[m_order[p]]) == *range)
             return p;
     }
-    const TimeSpan seen = m_view->visibleSpan();
     const std::int64_t middle = seen.startNs + (seen.endNs - seen.startNs) / 2;
     const auto after =
         std::partition_point(m_order.begin(), m_order.end(), [&](std::size_t i) { return steps[i].startNs <= middle; });
