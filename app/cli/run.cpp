@@ -102,7 +102,7 @@ void addModelOptions(CLI::App& command, RunOptions& options)
     addSetting(command, options, "--batch", "batch", "Rows of a batch", "N");
     addSetting(command, options, "--steps", "steps", "Steps a mode, after the warm-up", "N");
     addSetting(command, options, "--warmup", "warmup", "Steps before them, flagged as warm-up", "N");
-    addSetting(command, options, "--loss", "loss", "mse or cross_entropy", "NAME");
+    addSetting(command, options, "--loss", "loss", "mean_squared_error or softmax_cross_entropy", "NAME");
     addSetting(command, options, "--optimizer", "optimizer.kind", "adam or sgd", "NAME");
     addSetting(command, options, "--learning-rate", "optimizer.learning_rate", "Learning rate", "X");
     addSetting(command, options, "--recipe", "recipe.kind", "How scales are chosen: tensorwise or delayed", "NAME");

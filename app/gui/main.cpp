@@ -9,6 +9,7 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QIcon>
+#include <QLoggingCategory>
 #include <QSettings>
 #include <QStandardPaths>
 
@@ -89,6 +90,9 @@ int main(int argc, char** argv)
     const bool exporting = parser.isSet(u"export-pdf"_s);
     if (exporting && qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))
         qputenv("QT_QPA_PLATFORM", "offscreen");
+    // On servers without a login session Qt warns of a folder that an export has no use for.
+    if (exporting && qEnvironmentVariableIsEmpty("XDG_RUNTIME_DIR"))
+        QLoggingCategory::setFilterRules(u"default.warning=false"_s);
     QApplication app(argc, argv);
     name(app);
     if (exporting)
