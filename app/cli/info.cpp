@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace fp8scope::cli {
@@ -16,15 +17,18 @@ struct RunFacts {
     std::uint64_t steps = 0;
     std::uint64_t slices = 0;
     double lastLoss = std::nan("");
+    std::int64_t endNs = 0;  ///< of an unfinished run: its last step's end
 };
 
 RunFacts factsOf(const Trace& trace, RunId run)
 {
     RunFacts facts;
+    facts.endNs = trace.run(run).endNs;
     for (const Step& step : trace.steps) {
         if (step.run == run) {
             ++facts.steps;
             facts.lastLoss = step.loss;
+            facts.endNs = std::max(facts.endNs, step.startNs + step.durNs);
         }
     }
     for (const Track& track : trace.tracks) {
@@ -39,8 +43,9 @@ std::string lossText(double loss) { return std::isfinite(loss) ? fmt::format("{:
 Table runTable(const Trace& trace, const TraceOptions& options)
 {
     Table table;
-    table.headline = fmt::format("{}: {} runs, {} slices, {}", options.file.filename().string(), trace.runs.size(),
-                                 trace.sliceCount(), trace.complete ? "complete" : "incomplete");
+    table.headline = fmt::format("{}: {} {}, {} slices, {}", options.file.filename().string(), trace.runs.size(),
+                                 trace.runs.size() == 1 ? "run" : "runs", trace.sliceCount(),
+                                 trace.complete ? "complete" : "incomplete");
     table.columns = {{"run", "mode", false},
                      {"origin", "origin", false},
                      {"steps", "steps"},
@@ -56,7 +61,7 @@ Table runTable(const Trace& trace, const TraceOptions& options)
                               textCell(toString(run.origin)),
                               countCell(facts.steps),
                               countCell(facts.slices),
-                              timeCell(run.endNs - run.startNs, options.timeUnit),
+                              timeCell(facts.endNs - run.startNs, options.timeUnit),
                               {lossText(facts.lastLoss), std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
                               textCell(state)});
     }
@@ -86,7 +91,7 @@ Json toJson(const Trace& trace)
                                     {"steps", facts.steps},
                                     {"slices", facts.slices},
                                     {"start_ns", run.startNs},
-                                    {"end_ns", run.endNs},
+                                    {"end_ns", facts.endNs},
                                     {"last_loss", std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
                                     {"complete", run.complete},
                                     {"note", run.note},
