@@ -126,11 +126,7 @@ void addKernelsCommand(CLI::App& app, Program&)
         for (std::size_t i = 0; i < runs.size(); ++i) {
             Table table = tableOf(trace, runs[i], chosenKernels(runs[i], *options), options->timeUnit);
             if (options->format == Format::Csv) {
-                table.columns.insert(table.columns.begin(), {"run", "run", false});
-                for (auto& row : table.rows)
-                    row.insert(row.begin(), textCell(runs[i].mode));
-                const std::string csv = renderCsv(table);
-                print(i == 0 ? csv : csv.substr(csv.find('\n') + 1));
+                print(renderCsvOfRun(std::move(table), runs[i].mode, i == 0));
                 continue;
             }
             table.headline = headline(trace, *options, runs[i].mode + ", kernels of a step");

@@ -98,11 +98,7 @@ void addLayersCommand(CLI::App& app, Program&)
         for (std::size_t i = 0; i < runs.size(); ++i) {
             Table table = tableOf(trace, runs[i], options->timeUnit);
             if (options->format == Format::Csv) {
-                table.columns.insert(table.columns.begin(), {"run", "run", false});
-                for (auto& row : table.rows)
-                    row.insert(row.begin(), textCell(runs[i].mode));
-                std::string csv = renderCsv(table);
-                print(i == 0 ? csv : csv.substr(csv.find('\n') + 1));
+                print(renderCsvOfRun(std::move(table), runs[i].mode, i == 0));
                 continue;
             }
             table.headline = headline(trace, *options, runs[i].mode + ", exposed time of a step by layer");

@@ -127,11 +127,7 @@ void addNumericsCommand(CLI::App& app, Program&)
             Table table = options->perStep ? stepTable(trace, run.run, options->steps)
                                            : worstTable(analysis::tensorNumerics(trace, run.run));
             if (options->format == Format::Csv) {
-                table.columns.insert(table.columns.begin(), {"run", "run", false});
-                for (auto& row : table.rows)
-                    row.insert(row.begin(), textCell(run.mode));
-                const std::string csv = renderCsv(table);
-                print(first ? csv : csv.substr(csv.find('\n') + 1));
+                print(renderCsvOfRun(std::move(table), run.mode, first));
             } else {
                 table.headline = fmt::format("{}: {}, numerics of the fp8 tensors; {}",
                                              options->file.filename().string(), run.mode, lossNote(trace, run.run));

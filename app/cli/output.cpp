@@ -196,6 +196,15 @@ std::string renderCsv(const Table& table)
     return out;
 }
 
+std::string renderCsvOfRun(Table table, std::string_view run, bool withHeader)
+{
+    table.columns.insert(table.columns.begin(), {"run", "run", false});
+    for (auto& row : table.rows)
+        row.insert(row.begin(), textCell(run));
+    const std::string csv = renderCsv(table);
+    return withHeader ? csv : csv.substr(csv.find('\n') + 1);
+}
+
 Cell textCell(std::string_view text) { return {std::string(text), std::string(text)}; }
 Cell countCell(std::uint64_t count) { return {fmt::format("{}", count), count}; }
 Cell timeCell(std::int64_t ns, std::string_view unit) { return {analysis::formatTime(ns, unit), ns}; }

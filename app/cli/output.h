@@ -42,6 +42,8 @@ inline constexpr std::size_t kWidth = 100;
 [[nodiscard]] std::string renderTable(const Table&);
 /// RFC 4180 rows with a header; raw values.
 [[nodiscard]] std::string renderCsv(const Table&);
+/// The same with a first column "run", for tables of several runs one after the other: only the first has the header.
+[[nodiscard]] std::string renderCsvOfRun(Table, std::string_view run, bool withHeader);
 /// Breaks a sentence into lines of at most kWidth columns, continuation lines indented.
 [[nodiscard]] std::string wrap(std::string_view text, std::size_t indent = 0);
 

@@ -83,5 +83,14 @@ TEST(OutputTest, CsvQuotesWhatNeedsItAndWritesRawValues)
     EXPECT_EQ(renderCsv(table), "name,exposed_ns,rate\n\"void f<int, 3>(\"\"x\"\")\",64500000,null\n");
 }
 
+TEST(OutputTest, CsvOfSeveralRunsHasOneHeader)
+{
+    Table table;
+    table.columns = {{"layer", "layer", false}};
+    table.rows = {{textCell("layer0")}};
+    EXPECT_EQ(renderCsvOfRun(table, "bf16", true) + renderCsvOfRun(table, "fp8", false),
+              "run,layer\nbf16,layer0\nfp8,layer0\n");
+}
+
 }  // namespace
 }  // namespace fp8scope::cli
