@@ -47,6 +47,8 @@ std::optional<DemoProgress> parseDemoProgress(const QByteArray& line)
 DemoRunner::DemoRunner(QString program, QObject* parent) : QObject(parent), m_program(std::move(program))
 {
     m_process.setProcessChannelMode(QProcess::MergedChannels);
+    // An app started in the background of a script inherits an ignored SIGINT; the run must hear the one that stops it.
+    m_process.setChildProcessModifier([] { ::signal(SIGINT, SIG_DFL); });
     connect(&m_process, &QProcess::readyReadStandardOutput, this, &DemoRunner::readLines);
     connect(&m_process, &QProcess::finished, this, &DemoRunner::onFinished);
     connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
