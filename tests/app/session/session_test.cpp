@@ -47,6 +47,14 @@ pid_t childOf(pid_t parent)
     return -1;
 }
 
+/// Signals this process's engine.
+void signalEngine(int signal)
+{
+    const pid_t engine = childOf(::getpid());
+    ASSERT_GT(engine, 0) << "kill(-1) would reach every process";
+    ::kill(engine, signal);
+}
+
 class SessionTest : public ::testing::Test {
 protected:
     [[nodiscard]] RunRequest smallRun(std::vector<std::string> modes) const
@@ -134,7 +142,7 @@ TEST_F(SessionTest, AKilledEngineLeavesItsFinishedStepsAndOneSentence)
     const RunOutcome outcome = run(request, [&](const RunProgress& p) {
         steps = p.step;
         if (p.step == 7)
-            ::kill(childOf(::getpid()), SIGKILL);
+            signalEngine(SIGKILL);
     });
     EXPECT_FALSE(outcome.complete);
     EXPECT_FALSE(outcome.cancelled);
@@ -184,7 +192,7 @@ TEST_F(SessionTest, ASignalToTheEngineAloneIsACancel)
     request.config.steps = kEndless;
     const RunOutcome outcome = run(request, [](const RunProgress& p) {
         if (p.step == 2)
-            ::kill(childOf(::getpid()), SIGTERM);  // a terminal's Ctrl-C, a batch system's warning
+            signalEngine(SIGTERM);  // a terminal's Ctrl-C, a batch system's warning
     });
     EXPECT_TRUE(outcome.cancelled);
     EXPECT_THAT(loadTrace(m_file).runs.at(0).note, HasSubstr("stopped after step"));

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <fstream>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -23,6 +24,8 @@ inline pid_t forked(const std::function<int()>& body)
     const pid_t pid = ::fork();
     if (pid == 0)
         ::_exit(body());
+    if (pid < 0)
+        throw std::runtime_error("fork failed");  // a test that went on would signal every process
     return pid;
 }
 
