@@ -25,14 +25,14 @@ kernels::RowRange rowRange(const plan::Tensor& tensor, std::int64_t begin, std::
     return {.rows = tensor.rows, .cols = tensor.cols, .begin = begin, .end = end};
 }
 
-/// The operands of a kernel that reads x once and writes q, its transpose and perhaps column sums. q may be none().
+/// The operands of a kernel that reads x once and writes q, its transpose and perhaps column sums.
 kernels::CastTransposeArgs castTransposeArgs(OpContext& ctx, const Op& op)
 {
     kernels::CastTransposeArgs args;
     args.x = ctx.arena->bf16(op.inputs[0]).data();
     args.scale = ctx.arena->f32(op.inputs[1])[0];
     args.format = op.fp8Type;
-    args.q = op.outputs[0].valid() ? ctx.arena->fp8(op.outputs[0]).data() : nullptr;
+    args.q = ctx.arena->fp8(op.outputs[0]).data();
     args.qTransposed = ctx.arena->fp8(op.outputs[1]).data();
     return args;
 }
