@@ -36,7 +36,7 @@ enum class HostKind : std::uint8_t {
     Overhead,  ///< the profiler's own work
 };
 
-/// Something that a CPU thread did.
+/// Something that a CPU thread did, or a range (kind Range) on an Annotation track.
 struct HostEvent {
     std::int64_t startNs = 0;
     std::int64_t durNs = 0;
@@ -75,7 +75,10 @@ struct Flow {
     std::int64_t timeNs = 0;
 };
 
-/// Track::run is set by assemble(). `thread` is the OS thread of a CPU track, the stream of a device queue.
+/// Track::run is set by assemble(). Kinds: DeviceQueue holds kernels, copies and memsets only ("GPU 0 stream 7"); what a
+/// host waits for, drawn by profilers on a device's row, and ranges projected onto a device are on tracks of their own of
+/// kind Annotation with that device ("GPU 0 stream 7 waits", "GPU 0 stream 7 ranges"), so that no wait counts as work.
+/// `thread` is the OS thread of a CPU track, the stream of a device's.
 struct RawTrack {
     Track track;
     std::uint64_t thread = 0;
