@@ -3,6 +3,7 @@
 // optimizer, delayed scale update.
 #include "engine/plan/unfused.h"
 
+#include "engine/plan/gemm_calls.h"
 #include "engine/plan/quantizer.h"
 
 #include <fmt/format.h>
@@ -19,7 +20,8 @@ struct LayerTensors {
 
 class StepBuilder {
 public:
-    StepBuilder(StepPlan& plan, PlanWriter& writer) : m_plan(plan), m_writer(writer), m_quantizer(writer) {}
+    StepBuilder(StepPlan& plan, PlanWriter& writer) : m_plan(plan), m_writer(writer), m_quantizer(makeQuantizer(writer))
+    {}
 
     void build()
     {
@@ -35,7 +37,7 @@ public:
             backward(l);
         for (int l = 0; l < layerCount(); ++l)
             optimizerStep(l);
-        m_quantizer.finishStep();
+        m_quantizer->finishStep();
     }
 
 private:
@@ -112,7 +114,10 @@ private:
     {
         LayerTensors& t = tensors(l);
         t.z = matrix(l, "z", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
-        emitGemm(l, Phase::Forward, forwardCall(l));
+        if (fp8(l))
+            m_quantizer->emitGemm({l, Phase::Forward, t.x, t.w, t.z});
+        else
+            emitGemm(l, Phase::Forward, gemmTn(m_plan, {t.x, {}}, {t.w, {}}, t.z));
         if (t.b.valid())
             m_writer.append(OpKind::BiasAdd, opName(l, Phase::Forward, "bias_add"), Phase::Forward, l, {t.z, t.b},
                             {t.z});
@@ -127,21 +132,6 @@ private:
             matrix(l + 1, "x", DType::Bf16, m_plan.config.batch, layer(l).outFeatures, TensorClass::Activation);
         m_writer.append(OpKind::ActForward, opName(l, Phase::Forward, "act"), Phase::Forward, l, {t.z}, {a});
         tensors(l + 1).x = a;
-    }
-
-    GemmCall forwardCall(int l)
-    {
-        const LayerTensors& t = tensors(l);
-        if (!fp8(l))
-            return gemmTn(m_plan, {t.x, {}}, {t.w, {}}, t.z);
-        const CastSite atX{l, Phase::Forward, Operand::X}, atW{l, Phase::Forward, Operand::W};
-        const QuantizedValue x = m_quantizer.quantize(atX, t.x);
-        const QuantizedValue w = m_quantizer.quantize(atW, t.w);
-        const GemmOperand xOperand = m_quantizer.operand(atX, x, x.q);
-        const GemmOperand wOperand = m_quantizer.operand(atW, w, w.q);
-        GemmCall call = gemmTn(m_plan, xOperand, wOperand, t.z);
-        call.fastAccumulation = true;  // as torchao and Transformer Engine: outputs fast, gradients exact
-        return call;
     }
 
     void loss()
@@ -164,7 +154,10 @@ private:
             inputGradient(l);
         LayerTensors& t = tensors(l);
         t.dw = gradient(l, "dw", layer(l).outFeatures, layer(l).inFeatures);
-        emitGemm(l, Phase::Wgrad, wgradCall(l));
+        if (fp8(l))
+            m_quantizer->emitGemm({l, Phase::Wgrad, t.dy, t.x, t.dw});
+        else
+            emitGemm(l, Phase::Wgrad, gemmNt(m_plan, {t.dy, {}}, {t.x, {}}, t.dw));
         if (t.b.valid()) {
             t.db = matrix(l, "db", DType::F32, 1, layer(l).outFeatures, TensorClass::Gradient);
             m_writer.append(OpKind::BiasGrad, opName(l, Phase::Wgrad, "bias_grad"), Phase::Wgrad, l, {t.dy}, {t.db});
@@ -182,38 +175,12 @@ private:
     void inputGradient(int l)
     {
         const char* name = activated(l - 1) ? "da" : "dy";
-        tensors(l - 1).dy = gradient(l - 1, name, m_plan.config.batch, layer(l).inFeatures);
-        emitGemm(l, Phase::Dgrad, dgradCall(l));
-    }
-
-    GemmCall dgradCall(int l)
-    {
         const LayerTensors& t = tensors(l);
-        const TensorId dx = tensors(l - 1).dy;
-        if (!fp8(l))
-            return gemmNn(m_plan, {t.dy, {}}, {t.w, {}}, dx);
-        const CastSite atDy{l, Phase::Dgrad, Operand::Dy}, atW{l, Phase::Dgrad, Operand::W};
-        const QuantizedValue dy = m_quantizer.quantize(atDy, t.dy);
-        const QuantizedValue w = m_quantizer.quantize(atW, t.w);
-        const TensorId wTransposed = m_quantizer.transpose(atW, w.q);
-        const GemmOperand dyOperand = m_quantizer.operand(atDy, dy, dy.q);
-        const GemmOperand wOperand = m_quantizer.operand(atW, w, wTransposed);
-        return gemmTn(m_plan, dyOperand, wOperand, dx);
-    }
-
-    GemmCall wgradCall(int l)
-    {
-        const LayerTensors& t = tensors(l);
-        if (!fp8(l))
-            return gemmNt(m_plan, {t.dy, {}}, {t.x, {}}, t.dw);
-        const CastSite atDy{l, Phase::Wgrad, Operand::Dy}, atX{l, Phase::Wgrad, Operand::X};
-        const QuantizedValue dy = m_quantizer.quantize(atDy, t.dy);
-        const QuantizedValue x = m_quantizer.quantize(atX, t.x);
-        const TensorId dyTransposed = m_quantizer.transpose(atDy, dy.q);
-        const TensorId xTransposed = m_quantizer.transpose(atX, x.q);
-        const GemmOperand dyOperand = m_quantizer.operand(atDy, dy, dyTransposed);
-        const GemmOperand xOperand = m_quantizer.operand(atX, x, xTransposed);
-        return gemmTn(m_plan, dyOperand, xOperand, t.dw);
+        const TensorId dx = tensors(l - 1).dy = gradient(l - 1, name, m_plan.config.batch, layer(l).inFeatures);
+        if (fp8(l))
+            m_quantizer->emitGemm({l, Phase::Dgrad, t.dy, t.w, dx});
+        else
+            emitGemm(l, Phase::Dgrad, gemmNn(m_plan, {t.dy, {}}, {t.w, {}}, dx));
     }
 
     void emitGemm(int l, Phase phase, const GemmCall& call)
@@ -233,7 +200,7 @@ private:
 
     StepPlan& m_plan;
     PlanWriter& m_writer;
-    Quantizer m_quantizer;
+    std::unique_ptr<Quantizer> m_quantizer;
     std::vector<LayerTensors> m_layers;
 };
 

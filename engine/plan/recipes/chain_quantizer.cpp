@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The eager kernels of a quantization, one op each. Formulas and launches: resources/help/recipes.md.
-#include "engine/plan/quantizer.h"
+#include "engine/plan/recipes/chain_quantizer.h"
 
-#include <array>
 #include <cmath>
 
 namespace fp8scope::plan {
@@ -10,64 +9,22 @@ namespace {
 
 constexpr double kAmaxFloor = 1e-12;  // torchao's EPS: keeps the scale of an all-zero tensor finite
 
-constexpr std::array kOperands{Operand::X, Operand::W, Operand::Dy};
-
-std::string_view word(Operand operand)
+/// The dimension that the GEMM sums over must be the inner one of both operands: cuBLASLt's TN.
+bool needsTranspose(const CastSite& site)
 {
-    switch (operand) {
-    case Operand::X: return "x";
-    case Operand::W: return "w";
-    case Operand::Dy: return "dy";
-    }
-    return "?";
-}
-
-/// Gradients need e5m2's range; activations and weights e4m3's precision.
-DType formatOf(Operand operand) { return operand == Operand::Dy ? DType::E5m2 : DType::E4m3; }
-
-std::int64_t elementsOf(const StepPlan& plan, const LayerPlan& layer, Operand operand)
-{
-    switch (operand) {
-    case Operand::X: return plan.config.batch * layer.inFeatures;
-    case Operand::W: return layer.outFeatures * layer.inFeatures;
-    case Operand::Dy: return plan.config.batch * layer.outFeatures;
-    }
-    return 0;
+    return site.phase == Phase::Wgrad || (site.phase == Phase::Dgrad && site.operand == Operand::W);
 }
 
 }  // namespace
 
-std::string_view phaseWord(Phase phase)
+ChainQuantizer::ChainQuantizer(PlanWriter& writer)
+    : RecipeQuantizer(writer), m_delayed(m_plan.config.recipe.kind == RecipeKind::Delayed)
 {
-    switch (phase) {
-    case Phase::Forward: return "fwd";
-    case Phase::Dgrad: return "dgrad";
-    case Phase::Wgrad: return "wgrad";
-    default: return toString(phase);
-    }
-}
-
-Quantizer::Quantizer(PlanWriter& writer)
-    : m_writer(writer), m_plan(writer.plan()), m_delayed(m_plan.config.recipe.kind == RecipeKind::Delayed)
-{
-    for (std::size_t l = 0; l < m_plan.layers.size(); ++l) {
-        const LayerPlan& layer = m_plan.layers[l];
-        m_firstIndex.push_back(m_plan.quantized.size());
-        if (!layer.fp8)
-            continue;
-        for (const Operand operand : kOperands) {
-            QuantizedTensor& entry = m_plan.quantized.emplace_back();
-            entry.name = joined({layer.name, ".", word(operand)});
-            entry.layer = static_cast<int>(l);
-            entry.format = formatOf(operand);
-            entry.elements = elementsOf(m_plan, layer, operand);
-        }
-    }
     if (m_delayed && !m_plan.quantized.empty())
         addBulkState();
 }
 
-void Quantizer::addBulkState()
+void ChainQuantizer::addBulkState()
 {
     const auto count = static_cast<std::int64_t>(m_plan.quantized.size());
     const auto bulk = [&](const char* name, std::int64_t rows, std::int64_t cols, float initial) {
@@ -100,30 +57,40 @@ void Quantizer::addBulkState()
     }
 }
 
-QuantizedValue Quantizer::quantize(const CastSite& site, TensorId source)
+void ChainQuantizer::emitGemm(const LinearGemm& gemm)
 {
-    const std::size_t index =
-        m_firstIndex[static_cast<std::size_t>(site.layer)] + static_cast<std::size_t>(site.operand);
-    const bool first = !m_plan.quantized[index].source.valid();
-    const DType format = m_plan.quantized[index].format;
-    m_plan.quantized[index].source = source;
-    TensorId scale = m_plan.quantized[index].scale;
+    const CastSite left = leftSite(gemm), right = rightSite(gemm);
+    const Quantized x = quantize(left, gemm.left), y = quantize(right, gemm.right);
+    const TensorId xForTn = transposeForTn(left, x.q), yForTn = transposeForTn(right, y.q);
+    const GemmOperand xOperand = operand(left, x, xForTn), yOperand = operand(right, y, yForTn);
+    GemmCall call = gemmTn(m_plan, xOperand, yOperand, gemm.result);
+    call.fastAccumulation = gemm.phase == Phase::Forward;  // as torchao and Transformer Engine: gradients exact
+    appendGemm(gemm, call);
+}
+
+ChainQuantizer::Quantized ChainQuantizer::quantize(const CastSite& site, TensorId source)
+{
+    const std::size_t index = indexOf(site);
+    const bool first = !quantized(site).source.valid();
+    const DType format = quantized(site).format;
+    quantized(site).source = source;
+    TensorId scale = quantized(site).scale;
     if (!m_delayed) {
         const TensorId amax = scalar(site, "amax", DType::F32);
         findAmax(site, source, amax);
         scale = scaleFromAmax(site, amax, format);
         if (first) {
-            m_plan.quantized[index].amax = amax;
-            m_plan.quantized[index].scale = scale;
+            quantized(site).amax = amax;
+            quantized(site).scale = scale;
         }
     } else if (first) {
-        findAmax(site, source, m_plan.quantized[index].amax);  // for the next steps; this one uses the scale it has
+        findAmax(site, source, quantized(site).amax);  // for the next steps; this one uses the scale it has
     }
     const TensorId q = castChain(site, source, scale, format, first ? static_cast<int>(index) : -1);
-    return {q, scale, index, first};
+    return {q, scale, first};
 }
 
-void Quantizer::findAmax(const CastSite& site, TensorId source, TensorId amax)
+void ChainQuantizer::findAmax(const CastSite& site, TensorId source, TensorId amax)
 {
     const std::int64_t rows = m_plan.tensor(source).rows, cols = m_plan.tensor(source).cols;
     const TensorId magnitude = matrix(site, "abs", DType::Bf16, TensorClass::Workspace, rows, cols);
@@ -132,7 +99,7 @@ void Quantizer::findAmax(const CastSite& site, TensorId source, TensorId amax)
 }
 
 /// scale = fp8Max / max(amax, 1e-12) in fp64, as PyTorch computes `number / tensor`: reciprocal, then multiply.
-TensorId Quantizer::scaleFromAmax(const CastSite& site, TensorId amax, DType format)
+TensorId ChainQuantizer::scaleFromAmax(const CastSite& site, TensorId amax, DType format)
 {
     const TensorId wide = scalar(site, "amax_f64", DType::F64);
     append(OpKind::ScalarToF64, site, "amax_to_f64", amax, wide).fp8Type = format;
@@ -147,7 +114,7 @@ TensorId Quantizer::scaleFromAmax(const CastSite& site, TensorId amax, DType for
     return scale;
 }
 
-TensorId Quantizer::castChain(const CastSite& site, TensorId source, TensorId scale, DType format, int statistics)
+TensorId ChainQuantizer::castChain(const CastSite& site, TensorId source, TensorId scale, DType format, int statistics)
 {
     const std::int64_t rows = m_plan.tensor(source).rows, cols = m_plan.tensor(source).cols;
     const TensorId wide = matrix(site, "f32", DType::F32, TensorClass::Workspace, rows, cols);
@@ -166,26 +133,29 @@ TensorId Quantizer::castChain(const CastSite& site, TensorId source, TensorId sc
     return q;
 }
 
-TensorId Quantizer::transpose(const CastSite& site, TensorId q)
+TensorId ChainQuantizer::transposeForTn(const CastSite& site, TensorId q)
 {
+    if (!needsTranspose(site))
+        return q;
     const Tensor source = m_plan.tensor(q);
     const TensorId transposed = matrix(site, "qt", source.type, TensorClass::Transpose, source.cols, source.rows);
     append(OpKind::Transpose, site, "transpose", q, transposed).fp8Type = source.type;
     return transposed;
 }
 
-GemmOperand Quantizer::operand(const CastSite& site, const QuantizedValue& value, TensorId tensor)
+/// `tensor` (q or its transpose) as a GEMM operand with its dequantization factor.
+GemmOperand ChainQuantizer::operand(const CastSite& site, const Quantized& value, TensorId tensor)
 {
     if (m_delayed)
-        return {tensor, m_plan.quantized[value.index].scaleInv};
+        return {tensor, quantized(site).scaleInv};
     const TensorId scaleInv = scalar(site, "scale_inv", DType::F32);
     append(OpKind::ScalarReciprocal, site, "scale_inv", value.scale, scaleInv);
     if (value.first)
-        m_plan.quantized[value.index].scaleInv = scaleInv;
+        quantized(site).scaleInv = scaleInv;
     return {tensor, scaleInv};
 }
 
-void Quantizer::finishStep()
+void ChainQuantizer::finishStep()
 {
     if (!m_staging.valid())
         return;
@@ -194,27 +164,9 @@ void Quantizer::finishStep()
     update.constant = std::ldexp(1.0, m_plan.config.recipe.margin);
 }
 
-TensorId Quantizer::scalar(const CastSite& site, std::string_view what, DType type)
+TensorId ChainQuantizer::scalar(const CastSite& site, std::string_view what, DType type)
 {
     return matrix(site, what, type, TensorClass::Scale, 1, 1);
-}
-
-TensorId Quantizer::matrix(const CastSite& site, std::string_view what, DType type, TensorClass cls, std::int64_t rows,
-                           std::int64_t cols)
-{
-    return m_writer.add(
-        {.name = joined({layerName(site), ".", phaseWord(site.phase), ".", word(site.operand), ".", what}),
-         .type = type,
-         .rows = rows,
-         .cols = cols,
-         .cls = cls,
-         .layer = site.layer});
-}
-
-Op& Quantizer::append(OpKind kind, const CastSite& site, std::string_view verb, TensorId input, TensorId output)
-{
-    std::string name = joined({layerName(site), ".", phaseWord(site.phase), ".", verb, "_", word(site.operand)});
-    return m_writer.append(kind, std::move(name), site.phase, site.layer, {input}, {output});
 }
 
 }  // namespace fp8scope::plan

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Emits the unfused kernels that quantize a tensor with a scale of its own, as eager torchao launches them: amax, scale
+// arithmetic, cast chain, transposes, and the reciprocals that GEMMs want. Internal to engine/plan.
+#pragma once
+
+#include "engine/plan/recipes/recipe_quantizer.h"
+
+namespace fp8scope::plan {
+
+/// Recipes tensorwise and delayed.
+class ChainQuantizer : public RecipeQuantizer {
+public:
+    explicit ChainQuantizer(PlanWriter&);
+
+    void emitGemm(const LinearGemm&) override;
+    /// The delayed recipe's bulk update, last op of the step.
+    void finishStep() override;
+
+private:
+    /// One quantization of a tensor.
+    struct Quantized {
+        TensorId q;
+        TensorId scale;
+        bool first = false;  ///< of this tensor in the step
+    };
+
+    void addBulkState();
+    Quantized quantize(const CastSite&, TensorId source);
+    TensorId transposeForTn(const CastSite&, TensorId q);
+    GemmOperand operand(const CastSite&, const Quantized&, TensorId tensor);
+    void findAmax(const CastSite&, TensorId source, TensorId amax);
+    TensorId scaleFromAmax(const CastSite&, TensorId amax, DType format);
+    TensorId castChain(const CastSite&, TensorId source, TensorId scale, DType format, int statistics);
+    TensorId scalar(const CastSite&, std::string_view what, DType type);
+
+    bool m_delayed;
+    TensorId m_staging, m_history, m_scales, m_scaleInvs;
+};
+
+}  // namespace fp8scope::plan
