@@ -182,6 +182,32 @@ void ProducerSession::on(const wire::TensorStat& stat)
                                    .sqnrDb = stat.sqnrDb});
 }
 
+void ProducerSession::on(const wire::ExponentHistogram& histogram)
+{
+    const wire::Tensor& tensor = m_tensors[histogram.tensor.value];
+    m_sink.writer().addExponentHistogram({.run = m_run->id,
+                                          .step = histogram.step,
+                                          .layer = mapped(m_layers, tensor.layer),
+                                          .tensor = tensor.name,
+                                          .format = tensor.format,
+                                          .firstExponent = histogram.firstExponent,
+                                          .counts = histogram.counts});
+}
+
+void ProducerSession::on(const wire::StepValue& value)
+{
+    m_sink.writer().addStepValue({.run = m_run->id, .step = value.step, .name = value.name, .value = value.value});
+}
+
+void ProducerSession::on(const wire::TensorError& error)
+{
+    m_sink.writer().addTensorError({.run = m_run->id,
+                                    .step = error.step,
+                                    .layer = mapped(m_layers, error.layer),
+                                    .tensor = error.tensor,
+                                    .relativeError = error.relativeError});
+}
+
 void ProducerSession::on(const wire::MemoryClass& memory)
 {
     m_sink.writer().addMemoryClass({.run = m_run->id, .name = memory.name, .bytes = memory.bytes});

@@ -34,6 +34,9 @@ private:
     void on(const wire::SliceBatch&);
     void on(const wire::StepEnd&);
     void on(const wire::TensorStat&);
+    void on(const wire::ExponentHistogram&);
+    void on(const wire::StepValue&);
+    void on(const wire::TensorError&);
     void on(const wire::MemoryClass&);
     void on(const wire::Sample&);
     void on(const wire::Diagnostic&);

@@ -6,8 +6,10 @@
 
 #include <SQLiteCpp/Column.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sqlite3.h>
 
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -53,6 +55,9 @@ void RowBinder::field(RoleSet value)
     }
     text(spelled);
 }
+
+/// "[12,0,3]": a JSON array, so that SQL reads it with json_each.
+void RowBinder::field(const std::vector<std::uint64_t>& counts) { text(fmt::format("[{}]", fmt::join(counts, ","))); }
 
 void RowBinder::real(double value)
 {
@@ -123,6 +128,25 @@ void RowReader::field(RoleSet& value)
                 fmt::format("has the unknown role '{}'", mendedUtf8(rest.substr(0, std::min<std::size_t>(comma, 40)))));
         value.insert(*role);
         rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+}
+
+void RowReader::field(std::vector<std::uint64_t>& counts)
+{
+    const std::string_view list = text();
+    const BadField bad("has something that is not a list of counts");
+    if (list.size() < 2 || list.front() != '[' || list.back() != ']')
+        throw bad;
+    const char* at = list.data() + 1;
+    const char* const end = list.data() + list.size() - 1;
+    while (at != end) {
+        if (counts.size() == ExponentHistogram::kMostExponents)
+            throw BadField(fmt::format("has a list of more than {} counts", ExponentHistogram::kMostExponents));
+        const auto [rest, failure] = std::from_chars(at, end, counts.emplace_back());
+        const bool last = rest == end;
+        if (failure != std::errc() || (!last && (*rest != ',' || rest + 1 == end)))
+            throw bad;
+        at = last ? end : rest + 1;
     }
 }
 

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fp8scope::rows {
 
@@ -35,6 +36,7 @@ public:
     void field(double value);
     void field(const std::string& value);
     void field(RoleSet value);
+    void field(const std::vector<std::uint64_t>& counts);
     template <Enum E>
     void field(E value)
     {
@@ -81,6 +83,7 @@ public:
     void field(double& value);
     void field(std::string& value);
     void field(RoleSet& value);
+    void field(std::vector<std::uint64_t>& counts);
     void field(Role& value);
     void field(Phase& value);
     void field(Precision& value);

@@ -39,6 +39,12 @@ WrittenIds saveTables(const Trace& trace, TraceWriter& writer)
         writer.addStep(step);
     for (const TensorStat& stat : trace.tensorStats)
         writer.addTensorStat(stat);
+    for (const ExponentHistogram& histogram : trace.histograms)
+        writer.addExponentHistogram(histogram);
+    for (const StepValue& value : trace.stepValues)
+        writer.addStepValue(value);
+    for (const TensorError& error : trace.tensorErrors)
+        writer.addTensorError(error);
     for (const MemoryClass& memory : trace.memory)
         writer.addMemoryClass(memory);
     for (const Sample& sample : trace.samples)

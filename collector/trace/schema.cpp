@@ -126,6 +126,34 @@ constexpr std::array kTables{
   zeros INTEGER NOT NULL,
   sqnr_db REAL
 ) STRICT)"},
+    SchemaObject{"exponent_histogram", R"(CREATE TABLE exponent_histogram(
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run,
+  step INTEGER NOT NULL,
+  layer INTEGER REFERENCES layer,
+  tensor TEXT NOT NULL,
+  format TEXT NOT NULL,
+  first_exponent INTEGER NOT NULL,
+  counts TEXT NOT NULL
+) STRICT)",
+                 SchemaObject::Presence::Optional},
+    SchemaObject{"step_value", R"(CREATE TABLE step_value(
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run,
+  step INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  value REAL
+) STRICT)",
+                 SchemaObject::Presence::Optional},
+    SchemaObject{"tensor_error", R"(CREATE TABLE tensor_error(
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES run,
+  step INTEGER NOT NULL,
+  layer INTEGER REFERENCES layer,
+  tensor TEXT NOT NULL,
+  relative_error REAL
+) STRICT)",
+                 SchemaObject::Presence::Optional},
     SchemaObject{"memory_class", R"(CREATE TABLE memory_class(
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES run,

@@ -42,6 +42,12 @@ inline constexpr const char* kTable<Step> = "step";
 template <>
 inline constexpr const char* kTable<TensorStat> = "tensor_stat";
 template <>
+inline constexpr const char* kTable<ExponentHistogram> = "exponent_histogram";
+template <>
+inline constexpr const char* kTable<StepValue> = "step_value";
+template <>
+inline constexpr const char* kTable<TensorError> = "tensor_error";
+template <>
 inline constexpr const char* kTable<MemoryClass> = "memory_class";
 template <>
 inline constexpr const char* kTable<Sample> = "sample";
@@ -52,8 +58,8 @@ inline constexpr const char* kTable<Diagnostic> = "diagnostic";
 template <typename T, typename Row>
 concept RowOf = std::same_as<std::remove_const_t<T>, Row>;
 
-// An Io has: field(x) for texts, numbers, enums and role sets; real(x) where NaN is stored as NULL; time(x) and
-// duration(x) in ns; reference(id, count) and optionalReference(id, count).
+// An Io has: field(x) for texts, numbers, lists of counts, enums and role sets; real(x) where NaN is stored as NULL;
+// time(x) and duration(x) in ns; reference(id, count) and optionalReference(id, count).
 
 template <typename Io, RowOf<Run> R>
 void visit(Io& io, const Counts&, R& r)
@@ -186,6 +192,37 @@ void visit(Io& io, const Counts& counts, R& r)
     io.field(r.underflowed);
     io.field(r.zeros);
     io.real(r.sqnrDb);
+}
+
+template <typename Io, RowOf<ExponentHistogram> R>
+void visit(Io& io, const Counts& counts, R& r)
+{
+    io.reference(r.run, counts.runs);
+    io.field(r.step);
+    io.optionalReference(r.layer, counts.layers);
+    io.field(r.tensor);
+    io.field(r.format);
+    io.field(r.firstExponent);
+    io.field(r.counts);
+}
+
+template <typename Io, RowOf<StepValue> R>
+void visit(Io& io, const Counts& counts, R& r)
+{
+    io.reference(r.run, counts.runs);
+    io.field(r.step);
+    io.field(r.name);
+    io.real(r.value);
+}
+
+template <typename Io, RowOf<TensorError> R>
+void visit(Io& io, const Counts& counts, R& r)
+{
+    io.reference(r.run, counts.runs);
+    io.field(r.step);
+    io.optionalReference(r.layer, counts.layers);
+    io.field(r.tensor);
+    io.real(r.relativeError);
 }
 
 template <typename Io, RowOf<MemoryClass> R>

@@ -123,6 +123,36 @@ struct TensorStat {
     double sqnrDb = 0;              ///< NaN where not computed
 };
 
+/// How the magnitudes of a tensor are spread in one step, in powers of two, before scaling: counts[i] elements of a
+/// sample have 2^(firstExponent + i) <= |x| < 2^(firstExponent + i + 1). Zeros are in no bin.
+struct ExponentHistogram {
+    RunId run;
+    std::uint32_t step = 0;
+    LayerId layer;
+    std::string tensor;  ///< as in TensorStat
+    std::string format;
+    std::int32_t firstExponent = 0;
+    std::vector<std::uint64_t> counts;  ///< at most kMostExponents
+    static constexpr std::size_t kMostExponents = 512;
+};
+
+/// A figure of a whole step.
+struct StepValue {
+    RunId run;
+    std::uint32_t step = 0;
+    std::string name;  ///< "gradient_norm", ...
+    double value = 0;
+};
+
+/// How far a tensor of a step is from what bf16 makes of the same weights and the same batch: |a - b| / |b|.
+struct TensorError {
+    RunId run;
+    std::uint32_t step = 0;
+    LayerId layer;
+    std::string tensor;  ///< "layer2.y" (output), "layer2.dx", "layer2.dw" (gradients)
+    double relativeError = 0;
+};
+
 /// Peak bytes of one class of tensors in a run's arena.
 struct MemoryClass {
     RunId run;
@@ -183,6 +213,9 @@ struct Trace {
     std::vector<TraceOp> ops;
     std::vector<Step> steps;  ///< by run, then index
     std::vector<TensorStat> tensorStats;
+    std::vector<ExponentHistogram> histograms;
+    std::vector<StepValue> stepValues;
+    std::vector<TensorError> tensorErrors;
     std::vector<MemoryClass> memory;
     std::vector<Sample> samples;
     std::vector<Diagnostic> diagnostics;

@@ -137,7 +137,10 @@ void checkSchema(const fs::path& path, SQLite::Database& db)
     for (const SchemaObject& table : schemaTables()) {
         sqlOf.reset();
         sqlOf.bind(1, std::string(table.name));
-        if (!sqlOf.executeStep() || sqlOf.getColumn(0).getString() != table.sql)
+        const bool there = sqlOf.executeStep();
+        if (!there && table.presence == SchemaObject::Presence::Optional)
+            continue;
+        if (!there || sqlOf.getColumn(0).getString() != table.sql)
             throw Error(fmt::format("table '{}' is missing or is not that of format version {}", table.name, version),
                         path.string(), kOpenAnother);
     }

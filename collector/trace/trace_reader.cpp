@@ -39,6 +39,9 @@ public:
         read(trace.ops);
         read(trace.steps);
         read(trace.tensorStats);
+        readIfThere(trace.histograms);
+        readIfThere(trace.stepValues);
+        readIfThere(trace.tensorErrors);
         read(trace.memory);
         read(trace.samples);
         read(trace.diagnostics);
@@ -79,6 +82,13 @@ private:
             }
         }
         return static_cast<std::uint32_t>(table.size());
+    }
+
+    template <typename Row>
+    void readIfThere(std::vector<Row>& table)
+    {
+        if (m_db.tableExists(rows::kTable<Row>))
+            read(table);
     }
 
     const std::filesystem::path& m_path;

@@ -42,7 +42,8 @@ struct Inserters {
     explicit Inserters(SQLite::Database& db)
         : all(Inserter<Run>(db), Inserter<Process>(db), Inserter<Device>(db), Inserter<Track>(db), Inserter<Name>(db),
               Inserter<LaunchShape>(db), Inserter<Layer>(db), Inserter<TraceOp>(db), Inserter<Step>(db),
-              Inserter<TensorStat>(db), Inserter<MemoryClass>(db), Inserter<Sample>(db), Inserter<Diagnostic>(db))
+              Inserter<TensorStat>(db), Inserter<ExponentHistogram>(db), Inserter<StepValue>(db),
+              Inserter<TensorError>(db), Inserter<MemoryClass>(db), Inserter<Sample>(db), Inserter<Diagnostic>(db))
     {}
     template <typename Row>
     Inserter<Row>& of()
@@ -51,7 +52,8 @@ struct Inserters {
     }
     std::tuple<Inserter<Run>, Inserter<Process>, Inserter<Device>, Inserter<Track>, Inserter<Name>,
                Inserter<LaunchShape>, Inserter<Layer>, Inserter<TraceOp>, Inserter<Step>, Inserter<TensorStat>,
-               Inserter<MemoryClass>, Inserter<Sample>, Inserter<Diagnostic>>
+               Inserter<ExponentHistogram>, Inserter<StepValue>, Inserter<TensorError>, Inserter<MemoryClass>,
+               Inserter<Sample>, Inserter<Diagnostic>>
         all;
 };
 
@@ -236,6 +238,9 @@ LayerId TraceWriter::addLayer(const Layer& layer) { return LayerId(m_impl->add(l
 OpId TraceWriter::addOp(const TraceOp& op) { return OpId(m_impl->add(op)); }
 void TraceWriter::addStep(const Step& step) { m_impl->add(step); }
 void TraceWriter::addTensorStat(const TensorStat& stat) { m_impl->add(stat); }
+void TraceWriter::addExponentHistogram(const ExponentHistogram& histogram) { m_impl->add(histogram); }
+void TraceWriter::addStepValue(const StepValue& value) { m_impl->add(value); }
+void TraceWriter::addTensorError(const TensorError& error) { m_impl->add(error); }
 void TraceWriter::addMemoryClass(const MemoryClass& memory) { m_impl->add(memory); }
 void TraceWriter::addSample(const Sample& sample) { m_impl->add(sample); }
 

@@ -47,6 +47,9 @@ public:
     void addSlices(TrackId, std::span<const SliceRecord>);
     void addStep(const Step&);
     void addTensorStat(const TensorStat&);
+    void addExponentHistogram(const ExponentHistogram&);
+    void addStepValue(const StepValue&);
+    void addTensorError(const TensorError&);
     void addMemoryClass(const MemoryClass&);
     void addSample(const Sample&);
     /// Same run and name: the count is added to.

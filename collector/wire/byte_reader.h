@@ -95,6 +95,15 @@ private:
         value = code == 1;
     }
     void get(std::array<std::uint32_t, 3>& values) { (*this)(values[0], values[1], values[2]); }
+    void get(std::vector<std::uint64_t>& counts)
+    {
+        const std::uint64_t size = unsignedInt();
+        if (size > remaining() || size > kMaxCounts)
+            throw Malformed{"a list of " + std::to_string(size) + " counts does not fit"};
+        counts.resize(size);
+        for (std::uint64_t& count : counts)
+            count = unsignedInt();
+    }
     void get(double& value)
     {
         std::uint64_t bits = 0;

@@ -72,6 +72,7 @@ void check(const StepEnd& step) { checkSpan(step.startNs, step.durNs); }
 void check(const RunBegin& run) { checkSpan(run.startNs, 0); }
 void check(const RunEnd& run) { checkSpan(run.endNs, 0); }
 void check(const TensorStat& stat) { requireId(stat.tensor.valid(), "tensor"); }
+void check(const ExponentHistogram& histogram) { requireId(histogram.tensor.valid(), "tensor"); }
 void check(const Sample& sample)
 {
     requireId(sample.track.valid(), "track");
@@ -188,8 +189,8 @@ void Decoder::admit(const Record& record)
         throw Malformed{"a second hello"};
     if (m_inRun && isOneOf<RunBegin, Bye>(record))
         throw Malformed{"the run before was not ended"};
-    if (!m_inRun &&
-        isOneOf<RunEnd, Track, Layer, Op, Tensor, SliceBatch, StepEnd, TensorStat, MemoryClass, Sample>(record))
+    if (!m_inRun && isOneOf<RunEnd, Track, Layer, Op, Tensor, SliceBatch, StepEnd, TensorStat, MemoryClass, Sample,
+                            ExponentHistogram, StepValue, TensorError>(record))
         throw Malformed{"it lies outside of a run"};
 
     if (std::holds_alternative<RunBegin>(record)) {

@@ -59,6 +59,12 @@ private:
     }
     void put(RoleSet roles) { unsignedInt(roles.bits()); }
     void put(const std::array<std::uint32_t, 3>& values) { (*this)(values[0], values[1], values[2]); }
+    void put(const std::vector<std::uint64_t>& counts)
+    {
+        unsignedInt(counts.size());
+        for (const std::uint64_t count : counts)
+            unsignedInt(count);
+    }
     void put(double value)
     {
         auto bits = std::bit_cast<std::uint64_t>(value);
@@ -204,6 +210,9 @@ void Encoder::append(const Hello& record)
 void Encoder::append(const RunEnd& record) { appendRecord(record); }
 void Encoder::append(const StepEnd& record) { appendRecord(record); }
 void Encoder::append(const TensorStat& record) { appendRecord(record); }
+void Encoder::append(const ExponentHistogram& record) { appendRecord(record); }
+void Encoder::append(const StepValue& record) { appendRecord(record); }
+void Encoder::append(const TensorError& record) { appendRecord(record); }
 void Encoder::append(const MemoryClass& record) { appendRecord(record); }
 void Encoder::append(const Sample& record) { appendRecord(record); }
 void Encoder::append(const Diagnostic& record) { appendRecord(record); }

@@ -28,6 +28,9 @@ public:
     void append(LocalTrack, std::span<const Slice>);
     void append(const StepEnd&);
     void append(const TensorStat&);
+    void append(const ExponentHistogram&);
+    void append(const StepValue&);
+    void append(const TensorError&);
     void append(const MemoryClass&);
     void append(const Sample&);
     void append(const Diagnostic&);

@@ -57,6 +57,9 @@ void fields(auto& io, Is<TensorStat> auto& r)
 {
     io(r.tensor, r.step, r.amax, r.scale, r.count, r.saturated, r.underflowed, r.zeros, r.sqnrDb);
 }
+void fields(auto& io, Is<ExponentHistogram> auto& r) { io(r.tensor, r.step, r.firstExponent, r.counts); }
+void fields(auto& io, Is<StepValue> auto& r) { io(r.step, r.name, r.value); }
+void fields(auto& io, Is<TensorError> auto& r) { io(r.layer, r.step, r.tensor, r.relativeError); }
 void fields(auto& io, Is<MemoryClass> auto& r) { io(r.name, r.bytes); }
 void fields(auto& io, Is<Sample> auto& r) { io(r.track, r.timeNs, r.value); }
 void fields(auto& io, Is<Diagnostic> auto& r) { io(r.name, r.severity, r.count, r.text); }

@@ -21,12 +21,13 @@
 namespace fp8scope::wire {
 
 /// Raised with every change of a record's layout: both ends are of one installation, so nothing older is understood.
-inline constexpr std::uint32_t kProtocolVersion = 1;
+inline constexpr std::uint32_t kProtocolVersion = 2;
 
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{32} << 20;  ///< over the sum of a record's longest texts
 inline constexpr std::size_t kMaxHelloBytes = 4096;  ///< a stranger cannot make the recorder hold more than this
 inline constexpr std::size_t kMaxTextBytes = std::size_t{3} << 20;  ///< longer texts are cut by the encoder
 inline constexpr std::size_t kMaxBatchSlices = 65536;
+inline constexpr std::size_t kMaxCounts = 512;  ///< of a histogram
 
 // Strong like the trace's ids, and of other types: a producer's id cannot be passed to a TraceWriter unmapped.
 using LocalDevice = Id<struct LocalDeviceTag>;
@@ -168,11 +169,35 @@ struct Diagnostic {
     std::string text;
 };
 
+/// As fp8scope::ExponentHistogram.
+struct ExponentHistogram {
+    LocalTensor tensor;
+    std::uint32_t step = 0;
+    std::int32_t firstExponent = 0;
+    std::vector<std::uint64_t> counts;
+};
+
+/// As fp8scope::StepValue.
+struct StepValue {
+    std::uint32_t step = 0;
+    std::string name;
+    double value = 0;
+};
+
+/// As fp8scope::TensorError.
+struct TensorError {
+    LocalLayer layer;
+    std::uint32_t step = 0;
+    std::string tensor;
+    double relativeError = 0;
+};
+
 /// The producer ends in order; a connection that closes without it was lost.
 struct Bye {};
 
 /// In the order of their kind byte on the wire, which is the index here plus one. New kinds go to the end.
-using Record = std::variant<Hello, RunBegin, RunEnd, Device, Track, Name, LaunchShape, Layer, Op, Tensor, SliceBatch,
-                            StepEnd, TensorStat, MemoryClass, Sample, Diagnostic, Bye>;
+using Record =
+    std::variant<Hello, RunBegin, RunEnd, Device, Track, Name, LaunchShape, Layer, Op, Tensor, SliceBatch, StepEnd,
+                 TensorStat, MemoryClass, Sample, Diagnostic, Bye, ExponentHistogram, StepValue, TensorError>;
 
 }  // namespace fp8scope::wire

@@ -67,7 +67,8 @@ struct ModeSettings {
     Fusions fusions;
 };
 
-/// The settings of `mode` with the config's overrides applied. Throws Error for an unknown mode or an illegal
+/// The settings of `mode` with the config's overrides applied: a preset ("fp8"), alone or with fusions added to it
+/// ("fp8+cast_chain+cast_transpose"). Throws Error for an unknown mode or an illegal
 /// combination.
 [[nodiscard]] ModeSettings settingsFor(const MlpConfig&, std::string_view mode);
 

@@ -3,6 +3,8 @@
 // written.
 #include "engine/plan/config_keys.h"
 
+#include "engine/plan/mode_name.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -165,15 +167,21 @@ KeyBinding modesKey()
 {
     const std::string all = fmt::format("{}", fmt::join(modeNames(), ", "));
     KeyBinding binding;
-    binding.doc = {"modes", "list of text", all, tomlList(MlpConfig{}.modes), "the modes to run, in this order"};
+    binding.doc = {"modes", "list of text", all, tomlList(MlpConfig{}.modes),
+                   "the modes to run, in this order; fp8+cast_chain is fp8 with that fusion"};
     binding.type = ValueType::TextList;
     binding.set = [all](MlpConfig& config, const SettingValue& value) -> BrokenRule {
         const auto& modes = std::get<std::vector<std::string>>(value);
         if (modes.empty())
             return fmt::format("must name at least one of {}", all);
         for (auto mode = modes.begin(); mode != modes.end(); ++mode) {
-            if (std::find(modeNames().begin(), modeNames().end(), *mode) == modeNames().end())
-                return fmt::format("must name modes of {}, has '{}'", all, *mode);
+            std::string broken;
+            if (!parseModeName(*mode, broken))
+                return mode->find('+') == std::string::npos
+                           ? fmt::format("must name modes of {}, has '{}'", all, *mode)
+                           : fmt::format("must name modes of {}, alone or with fusions as in fp8+cast_chain, has "
+                                         "'{}': {}",
+                                         all, *mode, broken);
             if (std::find(modes.begin(), mode, *mode) != mode)
                 return fmt::format("must name each mode once, has '{}' twice", *mode);
         }

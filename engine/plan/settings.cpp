@@ -2,6 +2,7 @@
 // What a mode means: its preset of precision and fusions, the overrides on top, and which combinations there are.
 #include "collector/trace/error.h"
 #include "engine/plan/config_keys.h"
+#include "engine/plan/mode_name.h"
 #include "engine/plan/nearest.h"
 
 #include <fmt/format.h>
@@ -99,13 +100,16 @@ const std::vector<FusionSwitch>& fusionSwitches()
 
 ModeSettings settingsFor(const MlpConfig& config, std::string_view mode)
 {
-    if (std::find(modeNames().begin(), modeNames().end(), mode) == modeNames().end()) {
+    std::string broken;
+    const std::optional<ModeName> name = parseModeName(mode, broken);
+    if (!name) {
         const auto near = nearest(mode, modeNames());
         throw Error(fmt::format("unknown mode '{}'", mode), "modes",
-                    near ? fmt::format("did you mean '{}'?", *near)
-                         : fmt::format("the modes are {}", fmt::join(modeNames(), ", ")));
+                    near ? fmt::format("did you mean '{}'?", *near) : broken);
     }
-    ModeSettings settings{.mode = std::string(mode), .fp8 = mode != "bf16", .fusions = presetOf(mode)};
+    ModeSettings settings{.mode = std::string(mode), .fp8 = name->preset != "bf16", .fusions = presetOf(name->preset)};
+    for (const FusionSwitch* added : name->added)
+        settings.fusions.*added->member = true;
     applyOverrides(settings.fusions, config);
     if (!settings.fp8)
         settings.fusions = {.biasEpilogue =

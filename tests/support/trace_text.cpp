@@ -4,6 +4,7 @@
 #include "collector/trace/table_rows.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace fp8scope::test {
 namespace {
@@ -14,6 +15,7 @@ public:
     explicit RowPrinter(std::string& text) : m_text(text) {}
 
     void field(const std::string& value) { m_text += " '" + value + "'"; }
+    void field(const std::vector<std::uint64_t>& counts) { m_text += fmt::format(" [{}]", fmt::join(counts, ",")); }
     void field(RoleSet value) { m_text += fmt::format(" {:#x}", value.bits()); }
     template <typename T>
     void field(T value)
@@ -88,6 +90,9 @@ std::string toText(const Trace& trace)
     print(text, trace.ops);
     print(text, trace.steps);
     print(text, trace.tensorStats);
+    print(text, trace.histograms);
+    print(text, trace.stepValues);
+    print(text, trace.tensorErrors);
     print(text, trace.memory);
     print(text, trace.samples);
     print(text, trace.diagnostics);

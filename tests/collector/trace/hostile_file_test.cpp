@@ -159,6 +159,28 @@ TEST_F(HostileFile, HasNumbersOutOfRange)
                 HasSubstr("out of range in column number"));
 }
 
+TEST_F(HostileFile, LacksOnlyTablesThatCameLaterAndOpens)
+{
+    const std::string text = test::toText(loadTrace(m_path));
+    execute("DROP TABLE exponent_histogram; DROP TABLE step_value; DROP TABLE tensor_error");
+    EXPECT_EQ(test::toText(loadTrace(m_path)), text);
+}
+
+TEST_F(HostileFile, HasCountsThatAreNone)
+{
+    const std::string_view kInsert =
+        "INSERT INTO exponent_histogram VALUES(0, 0, 1, NULL, 'layer0.x', 'e4m3', -3, '{}')";
+    for (const char* counts : {"", "[", "7", "[1,]", "[,1]", "[1;2]", "[-1]", "[99999999999999999999]"}) {
+        execute("DELETE FROM exponent_histogram");
+        EXPECT_THAT(complaintAfter(fmt::format(fmt::runtime(kInsert), counts)),
+                    HasSubstr("has something that is not a list of counts"))
+            << counts;
+    }
+    execute("DELETE FROM exponent_histogram");
+    execute(fmt::format(fmt::runtime(kInsert), "[1,2]"));
+    EXPECT_EQ(loadTrace(m_path).histograms.at(0).counts, (std::vector<std::uint64_t>{1, 2}));
+}
+
 TEST_F(HostileFile, HasBlocksOfNoTrack)
 {
     EXPECT_THAT(complaintAfter("UPDATE slice_block SET track = 1000 WHERE id = 2"),

@@ -79,6 +79,10 @@ Trace traceWithEveryTable()
     trace.meta["empty"] = "";
     trace.processes.push_back({UINT32_MAX, "python", "host", -1});
     trace.launchShapes.push_back({{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, 255, 1, UINT32_MAX});
+    trace.histograms.push_back({RunId(0), 1, LayerId(0), "layer0.x", "e4m3", -133, {0, UINT64_MAX / 2, 3}});
+    trace.histograms.push_back({RunId(0), 2, LayerId::none(), "", "", 127, {}});
+    trace.stepValues.push_back({RunId(0), 1, "gradient_norm", std::nan("")});
+    trace.tensorErrors.push_back({RunId(0), 1, LayerId(0), "layer0.y", 0.03125});
     trace.memory.push_back({RunId(0), "fp8 copies", 123});
     trace.diagnostics.push_back({RunId::none(), "of_the_file", Severity::Info, 1, ""});
     trace.runs[0].note = "cancelled";

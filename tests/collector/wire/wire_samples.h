@@ -41,6 +41,9 @@ inline std::vector<std::byte> sampleStream()
     encoder.append(wire::MemoryClass{.name = "weights", .bytes = 256});
     encoder.append(track, sampleSlices(name, op, shape));
     encoder.append(wire::TensorStat{.tensor = tensor, .step = 1, .amax = 2.5, .count = 32, .saturated = 1});
+    encoder.append(wire::ExponentHistogram{.tensor = tensor, .step = 1, .firstExponent = -133, .counts = {7, 0, 25}});
+    encoder.append(wire::StepValue{.step = 1, .name = "gradient_norm", .value = 1.25});
+    encoder.append(wire::TensorError{.layer = layer, .step = 1, .tensor = "layer0.y", .relativeError = 0.03});
     encoder.append(wire::Sample{.track = track, .timeNs = 1'700, .value = 0.5});
     encoder.append(wire::StepEnd{.index = 1, .startNs = 1'500, .durNs = 800, .warmup = true, .loss = 0.25});
     encoder.append(wire::Diagnostic{.name = "odd", .severity = Severity::DataLoss, .count = 3, .text = "lost three"});

@@ -47,6 +47,25 @@ TEST(SettingsTest, Bf16HasNoCastsToFuse)
     EXPECT_EQ(settingsFor(withOverrides({{"cast_transpose", true}}), "bf16").fusions, (Fusions{.biasEpilogue = true}));
 }
 
+TEST(SettingsTest, FusionsMayBeAddedToAMode)
+{
+    EXPECT_EQ(settingsFor({}, "fp8+cast_chain+bias_epilogue").fusions,
+              (Fusions{.biasEpilogue = true, .castChain = true}));
+    EXPECT_EQ(settingsFor({}, "fp8+cast_chain").mode, "fp8+cast_chain");
+    EXPECT_FALSE(settingsFor(withOverrides({{"cast_chain", false}}), "fp8+cast_chain").fusions.castChain);
+}
+
+TEST(SettingsTest, FusionsThatCannotBeAddedAreRefused)
+{
+    EXPECT_EQ(refusalOf({}, "fp8+cast"), "modes: unknown mode 'fp8+cast'; no fusion is named 'cast'");
+    EXPECT_EQ(refusalOf({}, "fp8+"), "modes: unknown mode 'fp8+'; did you mean 'fp8'?");
+    EXPECT_EQ(refusalOf({}, "fp8+act_cast+act_cast"),
+              "modes: unknown mode 'fp8+act_cast+act_cast'; 'act_cast' is added twice");
+    EXPECT_EQ(refusalOf({}, "bf16+bias_epilogue"),
+              "modes: unknown mode 'bf16+bias_epilogue'; bf16 casts nothing, so there is no fusion to add");
+    EXPECT_THAT(refusalOf({}, "fp8+cast_transpose"), testing::HasSubstr("fusion cast_transpose needs cast_chain"));
+}
+
 TEST(SettingsTest, UnknownModesAreRefused)
 {
     EXPECT_EQ(refusalOf({}, "fp8-fuse"), "modes: unknown mode 'fp8-fuse'; did you mean 'fp8-fused'?");
