@@ -11,6 +11,8 @@ namespace fp8scope::import {
 /// flow), ops as TraceOp with operand shapes and types, the layer from the module around the op, the phase from
 /// autograd's sequence numbers; steps where the file marks them. What could not be attributed is counted in the
 /// diagnostics. Takes the events by value to free them on the way.
+/// Readers see to it that every event's track and name, and every track's process and device, exist, that durations are
+/// not negative, and that times are well inside 64 bits (|t| < 2^61).
 [[nodiscard]] Trace assemble(RawEvents);
 
 }  // namespace fp8scope::import
