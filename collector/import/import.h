@@ -17,13 +17,13 @@ namespace fp8scope::import {
 /// What a file is, by its content and not by its name.
 enum class FileKind : std::uint8_t {
     Fp8scopeTrace,
-    KinetoJson,   ///< PyTorch profiler, any generation
-    ChromeJson,   ///< any other Trace Event JSON
+    KinetoJson,  ///< PyTorch profiler, any generation
+    ChromeJson,  ///< any other Trace Event JSON
     NsysSqlite,
-    NsysReport,   ///< .nsys-rep, .qdrep: read by Nsight Systems' own `nsys export` only
-    TarArchive,   ///< of ranks
+    NsysReport,  ///< .nsys-rep, .qdrep: read by Nsight Systems' own `nsys export` only
+    TarArchive,  ///< of ranks
     Folder,
-    Neighbour,    ///< looks like a trace and is none that can be opened
+    Neighbour,  ///< looks like a trace and is none that can be opened
     Unknown,
 };
 

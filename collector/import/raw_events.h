@@ -61,7 +61,7 @@ struct Arguments {
     std::string group;            ///< "Process Group Name"
     std::string groupRanks;
     std::int64_t groupSize = 0, messageElements = 0;
-    std::int64_t sequence = -1;   ///< "Seq" of a collective
+    std::int64_t sequence = -1;  ///< "Seq" of a collective
     friend bool operator==(const Arguments&, const Arguments&) = default;
 };
 
@@ -75,19 +75,19 @@ struct Flow {
     std::int64_t timeNs = 0;
 };
 
-/// Track::run is set by assemble(). Kinds: DeviceQueue holds kernels, copies and memsets only ("GPU 0 stream 7"); what a
-/// host waits for, drawn by profilers on a device's row, and ranges projected onto a device are on tracks of their own of
-/// kind Annotation with that device ("GPU 0 stream 7 waits", "GPU 0 stream 7 ranges"), so that no wait counts as work.
-/// `thread` is the OS thread of a CPU track, the stream of a device's.
+/// Track::run is set by assemble(). Kinds: DeviceQueue holds kernels, copies and memsets only ("GPU 0 stream 7"); what
+/// a host waits for, drawn by profilers on a device's row, and ranges projected onto a device are on tracks of their
+/// own of kind Annotation with that device ("GPU 0 stream 7 waits", "GPU 0 stream 7 ranges"), so that no wait counts as
+/// work. `thread` is the OS thread of a CPU track, the stream of a device's.
 struct RawTrack {
     Track track;
     std::uint64_t thread = 0;
 };
 
 struct RawEvents {
-    std::string source;            ///< file name, for errors and Run::mode
-    std::string producer;          ///< "PyTorch profiler", "Nsight Systems 2025.5.2", ...; becomes Run::tool
-    std::int64_t epochWallNs = 0;  ///< Unix time of time 0; 0 where the file does not tell
+    std::string source;              ///< file name, for errors and Run::mode
+    std::string producer;            ///< "PyTorch profiler", "Nsight Systems 2025.5.2", ...; becomes Run::tool
+    std::int64_t epochWallNs = 0;    ///< Unix time of time 0; 0 where the file does not tell
     std::vector<Process> processes;  ///< rank as the file says it; -1 otherwise
     std::vector<Device> devices;
     std::vector<RawTrack> tracks;
