@@ -437,7 +437,7 @@ private:
             Table out = table("TARGET_INFO_CUDA_GPU", {{"deviceId"},
                                                        {"pid"},
                                                        {"name", "TEXT"},
-                                                       {"multiprocessorCount"},
+                                                       {"numMultiprocessors"},
                                                        {"computeCapabilityMajor"},
                                                        {"computeCapabilityMinor"},
                                                        {"globalMemorySize"},

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// An nsys export from start to end: its tables one after another, then what nsys itself had to say, what was not read,
+// and why nothing ran on a GPU where that is so.
+#include "collector/import/nsys_reader.h"
+
+#include "collector/import/nsys_events.h"
+#include "collector/trace/error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace fp8scope::import {
+namespace {
+
+/// Of nsys, each a diagnostic of its own.
+constexpr std::size_t kMostSentences = 100;
+
+/// In the order of reading: calls first, whose processes the kernels of hand-made exports belong to; ranges last.
+struct EventTable {
+    void (*read)(NsysEvents&);
+    std::array<const char*, 6> tables;  ///< that `read` reads
+};
+constexpr EventTable kEventTables[] = {
+    {readNsysCalls, {"CUPTI_ACTIVITY_KIND_RUNTIME"}},
+    {readNsysKernels, {"CUPTI_ACTIVITY_KIND_KERNEL"}},
+    {readNsysGraphs, {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"}},
+    {readNsysCopies, {"CUPTI_ACTIVITY_KIND_MEMCPY"}},
+    {readNsysMemsets, {"CUPTI_ACTIVITY_KIND_MEMSET"}},
+    {readNsysWaits, {"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"}},
+    {readNsysCudaEvents, {"CUPTI_ACTIVITY_KIND_CUDA_EVENT"}},
+    {readNsysLibraries,
+     {"CUBLAS_EVENTS", "CUDNN_EVENTS", "MPI_P2P_EVENTS", "MPI_COLLECTIVES_EVENTS", "MPI_START_WAIT_EVENTS",
+      "MPI_OTHER_EVENTS"}},
+    {readNsysOverhead, {"PROFILER_OVERHEAD", "CUPTI_ACTIVITY_KIND_OVERHEAD"}},
+    {readNsysRanges, {"NVTX_EVENTS"}},
+    {readNsysMetrics, {"GPU_METRICS"}},
+};
+
+template <typename Each>
+void eachTable(NsysDatabase& db, Each&& each)
+{
+    for (const EventTable& events : kEventTables)
+        for (const char* name : events.tables)
+            if (const NsysTable* const table = name != nullptr ? db.find(name) : nullptr)
+                each(*table);
+}
+
+bool isNsys(NsysDatabase& db)
+{
+    if (db.find("StringIds") == nullptr)
+        return false;
+    const auto names = db.tableNames();
+    return std::any_of(names.begin(), names.end(), [](const std::string& name) {
+        return name.starts_with("CUPTI_ACTIVITY_KIND_") || name.starts_with("NVTX_EVENTS") ||
+               name.starts_with("TARGET_INFO_") || name.starts_with("META_DATA_EXPORT") ||
+               name.starts_with("EXPORT_META_DATA") || name.starts_with("ANALYSIS_DETAILS");
+    });
+}
+
+/// From whichever of the tables holds it; a file of 2021 holds none.
+void readVersion(NsysEvents& to)
+{
+    std::string product;
+    for (const char* name : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
+        const NsysTable* const table = to.db.find(name);
+        if (table == nullptr)
+            continue;
+        NsysRows rows(to.db, *table);
+        const auto key = rows.column("name"), value = rows.column("value");
+        while (rows.next()) {
+            const std::string text = rows.text(key);
+            if (text == "EXPORT_PRODUCT_VERSION")
+                product = rows.text(value);
+            else if (text == "EXPORT_SCHEMA_VERSION")
+                to.events.meta["nsys_schema"] = rows.text(value);
+        }
+    }
+    to.events.producer = product.empty() ? "Nsight Systems" : "Nsight Systems " + product;
+}
+
+void readSessionStart(NsysEvents& to)
+{
+    const NsysTable* const table = to.db.find("TARGET_INFO_SESSION_START_TIME");
+    if (table == nullptr)
+        return;
+    NsysRows rows(to.db, *table);
+    const auto utc = rows.column("utcEpochNs");
+    if (rows.next() && rows.isInteger(utc))
+        to.events.epochWallNs = std::max<std::int64_t>(rows.integer(utc), 0);
+}
+
+/// Runs a reader of a table, and says how far it came where the table is damaged.
+template <typename Read>
+bool readTolerantly(NsysEvents& to, const char* what, Read&& read)
+{
+    try {
+        read(to);
+        return true;
+    } catch (const NsysDamage& damage) {
+        to.count(
+            fmt::format("table_damaged_{}", what), Severity::Error,
+            fmt::format("the table {} is damaged ({}); the rows before the damage are shown", what, damage.what()));
+        return false;
+    }
+}
+
+/// Tables with times that no reader knows; their rows are told, not read.
+void countNotShown(NsysEvents& to)
+{
+    std::vector<const NsysTable*> known{to.db.find("DIAGNOSTIC_EVENT")};
+    eachTable(to.db, [&](const NsysTable& table) { known.push_back(&table); });
+    for (const std::string& name : to.db.tableNames()) {
+        const NsysTable* const table = to.db.find(name);
+        if (table == nullptr || std::find(known.begin(), known.end(), table) != known.end())
+            continue;
+        const bool hasTimes = std::any_of(table->columns.begin(), table->columns.end(), [](const std::string& column) {
+            return column == "start" || column == "timestamp";
+        });
+        if (hasTimes)
+            to.count("not_shown_" + name, Severity::Info,
+                     fmt::format("rows of the table {}, which fp8scope does not show", name),
+                     to.db.approximateRows(*table));
+    }
+}
+
+/// What nsys recorded instead, and its own words of why.
+void explainEmptyDevice(NsysEvents& to)
+{
+    const bool worked = std::any_of(to.events.device.begin(), to.events.device.end(), [&](const DeviceEvent& event) {
+        return to.events.names[event.name.value].kind != NameKind::Sync;
+    });
+    if (worked)
+        return;
+    std::string why;
+    for (const Diagnostic& said : to.events.diagnostics)
+        if (said.name == "nsys_error" || said.name == "nsys_warning")
+            why += (why.empty() ? " Nsight Systems says: " : " ") + said.text;
+    const bool calls = std::any_of(to.events.host.begin(), to.events.host.end(),
+                                   [](const HostEvent& event) { return event.kind == HostKind::Api; });
+    to.count("no_gpu_work", Severity::DataLoss,
+             fmt::format("nothing was recorded on a GPU: the export has no rows of kernels, copies or graphs; {}.{}",
+                         calls ? "CUDA calls are there, so the device side of the recording failed"
+                               : "it has no CUDA calls either, so CUDA was not traced (nsys profile --trace=cuda,nvtx) "
+                                 "or not used",
+                         why));
+}
+
+void readEvents(NsysEvents& to)
+{
+    std::uint64_t rows = 0;
+    eachTable(to.db, [&](const NsysTable& table) { rows += to.db.approximateRows(table); });
+    to.db.expectRows(rows);
+    if (const NsysTable* const kernels = to.db.find("CUPTI_ACTIVITY_KIND_KERNEL"))
+        to.events.device.reserve(to.db.approximateRows(*kernels));
+    if (const NsysTable* const calls = to.db.find("CUPTI_ACTIVITY_KIND_RUNTIME"))
+        to.events.host.reserve(to.db.approximateRows(*calls));
+    bool damaged = false;
+    for (const EventTable& table : kEventTables)
+        damaged |= !readTolerantly(to, table.tables.front(), table.read);
+    if (damaged && to.events.device.empty() && to.events.host.empty())
+        throw Error("the file is damaged and no event can be read", to.db.path().string(),
+                    "export it again: nsys export --type sqlite REPORT.nsys-rep");
+}
+
+}  // namespace
+
+void readNsysDiagnostics(NsysEvents& to)
+{
+    const NsysTable* const table = to.db.find("DIAGNOSTIC_EVENT");
+    if (table == nullptr)
+        return;
+    NsysRows rows(to.db, *table);
+    const auto severity = rows.column("severity"), text = rows.column("text");
+    std::uint64_t remarks = 0;
+    while (rows.next()) {
+        const std::int64_t level = rows.integer(severity);  // ENUM_DIAGNOSTIC_SEVERITY_LEVEL: 2 warning, 3 error
+        if ((level != 2 && level != 3) || to.events.diagnostics.size() >= kMostSentences) {
+            ++remarks;
+            continue;
+        }
+        // One diagnostic a sentence; equal ones are counted.
+        Diagnostic said{RunId::none(), level == 3 ? "nsys_error" : "nsys_warning",
+                        level == 3 ? Severity::DataLoss : Severity::Info, 1, rows.text(text)};
+        const auto same = std::find_if(to.events.diagnostics.begin(), to.events.diagnostics.end(),
+                                       [&](const Diagnostic& d) { return d.text == said.text && d.name == said.name; });
+        if (same != to.events.diagnostics.end())
+            ++same->count;
+        else
+            to.events.diagnostics.push_back(std::move(said));
+    }
+    to.count("nsys_remark", Severity::Info, "remarks of Nsight Systems on its own recording", remarks);
+}
+
+bool isNsysDatabase(const std::filesystem::path& path)
+{
+    const ImportOptions options;
+    NsysDatabase db(path, options);
+    return isNsys(db);
+}
+
+RawEvents readNsys(const std::filesystem::path& path, const ImportOptions& options)
+{
+    NsysDatabase db(path, options);
+    if (!isNsys(db))
+        throw Error("is an SQLite file, but no export of Nsight Systems (it lacks the table StringIds)", path.string(),
+                    "export a report with: nsys export --type sqlite REPORT.nsys-rep");
+    RawEvents events;
+    events.source = path.filename().string();
+    NsysEvents to(db, events);
+    readTolerantly(to, "META_DATA_EXPORT", readVersion);
+    readTolerantly(to, "TARGET_INFO_GPU", [](NsysEvents& e) { e.target.read(); });
+    readTolerantly(to, "TARGET_INFO_SESSION_START_TIME", readSessionStart);
+    readTolerantly(to, "DIAGNOSTIC_EVENT", readNsysDiagnostics);
+    readEvents(to);
+    countNotShown(to);
+    explainEmptyDevice(to);
+    to.finish();
+    return events;
+}
+
+}  // namespace fp8scope::import
