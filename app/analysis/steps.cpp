@@ -81,13 +81,21 @@ Interval medianInterval(const std::vector<std::int64_t>& sorted)
     return {static_cast<double>(sorted[rank - 1]), static_cast<double>(sorted[sorted.size() - rank])};
 }
 
+/// What the importer or attribute() said of where the steps come from.
+std::string sourceOf(const Trace& trace, RunId run)
+{
+    const auto said = std::find_if(trace.diagnostics.begin(), trace.diagnostics.end(),
+                                   [&](const Diagnostic& d) { return d.run == run && d.name == "steps"; });
+    return said == trace.diagnostics.end() ? "engine steps" : said->text;
+}
+
 }  // namespace
 
 StepSummary summarizeSteps(const Trace& trace, RunId run, StepLimit limit)
 {
     StepSummary summary;
     summary.run = run;
-    summary.source = "engine steps";
+    summary.source = sourceOf(trace, run);
     const std::vector<Step> all = stepsOf(trace, run);
     summary.totalCount = static_cast<std::uint32_t>(all.size());
 

@@ -28,7 +28,8 @@ struct StepSummary {
     std::uint32_t warmupCount = 0;  ///< dropped as warm-up: declared, or found where durations still fall
     std::int64_t medianNs = 0;      ///< 0 when no step was used
     Interval interval;   ///< 95% interval of the median, ns (order statistics; equal to min..max below 6 steps)
-    std::string source;  ///< how steps were found: "engine steps", ...
+    std::string source;  ///< how steps were found and how sure that is: "engine steps", "4 steps by ProfilerStep#
+                         ///< marks, certain"
     [[nodiscard]] bool empty() const { return used.empty(); }
     /// Half the interval's width over the median: by how much, relatively, any part of the step may be off.
     [[nodiscard]] double relativeNoise() const
