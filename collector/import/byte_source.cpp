@@ -106,7 +106,7 @@ public:
     }
     std::uint64_t consumed() const override { return m_packed->consumed() - m_stream.avail_in; }
     std::uint64_t total() const override { return m_packed->total(); }
-    std::string damage() const override { return m_damage; }
+    std::string damage() const override { return m_damage.empty() ? m_packed->damage() : m_damage; }
 
 private:
     static constexpr std::size_t kInput = std::size_t{256} << 10;
@@ -170,6 +170,7 @@ public:
     }
     std::uint64_t consumed() const override { return m_rest->consumed() - (m_prefix.size() - m_at); }
     std::uint64_t total() const override { return m_rest->total(); }
+    std::string damage() const override { return m_rest->damage(); }
 
 private:
     std::string m_prefix;
@@ -190,14 +191,19 @@ std::unique_ptr<ByteSource> inflated(std::unique_ptr<ByteSource> packed, std::st
 
 bool isGzip(std::string_view head) { return head.starts_with("\x1f\x8b"); }
 
+std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource> source, std::string name, bool& gzip)
+{
+    std::string head(2, '\0');
+    head.resize(source->read(head));
+    gzip = isGzip(head);
+    std::unique_ptr<ByteSource> whole = std::make_unique<PrefixedSource>(std::move(head), std::move(source));
+    return gzip ? inflated(std::move(whole), std::move(name)) : std::move(whole);
+}
+
 std::unique_ptr<ByteSource> openMaybeGzip(const std::filesystem::path& path)
 {
-    std::unique_ptr<ByteSource> file = openFile(path);
-    std::string head(2, '\0');
-    head.resize(file->read(head));
-    const bool gzip = isGzip(head);
-    std::unique_ptr<ByteSource> whole = std::make_unique<PrefixedSource>(std::move(head), std::move(file));
-    return gzip ? inflated(std::move(whole), path.string()) : std::move(whole);
+    bool gzip = false;
+    return unpacked(openFile(path), path.string(), gzip);
 }
 
 }  // namespace fp8scope::import

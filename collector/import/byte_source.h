@@ -33,6 +33,8 @@ public:
 /// Inflates gzip with any number of members. A damaged stream ends where it is damaged; damage() tells. `name` is for
 /// errors.
 [[nodiscard]] std::unique_ptr<ByteSource> inflated(std::unique_ptr<ByteSource>, std::string name);
+/// The same stream, inflated if its first bytes are gzip's (`gzip` tells).
+[[nodiscard]] std::unique_ptr<ByteSource> unpacked(std::unique_ptr<ByteSource>, std::string name, bool& gzip);
 /// openFile, inflated if its first bytes are gzip's.
 [[nodiscard]] std::unique_ptr<ByteSource> openMaybeGzip(const std::filesystem::path&);
 

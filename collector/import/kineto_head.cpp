@@ -14,6 +14,7 @@ namespace fp8scope::import {
 namespace {
 
 constexpr std::size_t kMostValue = std::size_t{4} << 20;  ///< of a member: devices and groups are some kilobytes
+constexpr std::size_t kMostKeys = 256;
 constexpr std::size_t kMostLogLines = 20;
 constexpr std::size_t kMostLogLine = 400;
 constexpr std::int64_t kMostBase = 2'300'000'000'000'000'000;  ///< as for the events' times
@@ -187,6 +188,8 @@ void TopLevel::step(char c)
     case State::Colon:
         if (c == ':') {
             m_state = State::Value;
+            if (m_head.keys.size() < kMostKeys)
+                m_head.keys.push_back(m_key);
             m_value.clear();
             m_depth = 0;
             m_inString = m_escaped = m_cut = false;

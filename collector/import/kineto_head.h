@@ -22,7 +22,8 @@ struct KinetoHead {
     std::int64_t baseNs = 0;  ///< added to all times gives Unix time; 0: not said
     std::int32_t rank = -1;
     std::string host;
-    bool kineto = false;  ///< a key stands here that only PyTorch's profiler writes
+    std::vector<std::string> keys;  ///< of the members, as they came
+    bool kineto = false;            ///< a key stands here that only PyTorch's profiler writes
     std::map<std::string, std::string> meta;
     std::vector<Diagnostic> diagnostics;  ///< the profiler's own log, and what was not readable
 
