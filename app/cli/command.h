@@ -69,6 +69,7 @@ void addKernelsCommand(CLI::App&, Program&);
 void addCompareCommand(CLI::App&, Program&);
 void addAdviseCommand(CLI::App&, Program&);
 void addNumericsCommand(CLI::App&, Program&);
+void addClassifyCommand(CLI::App&, Program&);
 void addQueryCommand(CLI::App&, Program&);
 void addReportCommand(CLI::App&, Program&);
 /// Hidden: the child process of `run` that trains.

@@ -51,6 +51,7 @@ int main(int argc, char** argv)
     cli::addCompareCommand(app, program);
     cli::addAdviseCommand(app, program);
     cli::addNumericsCommand(app, program);
+    cli::addClassifyCommand(app, program);
     cli::addQueryCommand(app, program);
     cli::addReportCommand(app, program);
     cli::addEngineWorkerCommand(app, program);
