@@ -50,6 +50,13 @@ std::span<kernels::Fp8> Arena::fp8(TensorId id)
     return {reinterpret_cast<kernels::Fp8*>(raw.data()), raw.size()};
 }
 
+std::span<std::uint8_t> Arena::e8m0(TensorId id)
+{
+    assert(m_plan->tensor(id).type == DType::E8m0);
+    const std::span<std::byte> raw = bytes(id);
+    return {reinterpret_cast<std::uint8_t*>(raw.data()), raw.size()};
+}
+
 double Arena::scalar(TensorId id) { return m_plan->tensor(id).type == DType::F64 ? f64(id)[0] : f32(id)[0]; }
 
 void Arena::setScalar(TensorId id, double value)
@@ -74,6 +81,7 @@ std::vector<float> Arena::read(TensorId id)
     case DType::Bf16: convert(bf16(id), [](kernels::Bf16 v) { return decodeBf16(v); }); break;
     case DType::E4m3:
     case DType::E5m2: convert(fp8(id), [type](kernels::Fp8 v) { return decodeFp8(v, type); }); break;
+    case DType::E8m0: convert(e8m0(id), decodeE8m0); break;
     }
     return values;
 }
@@ -94,6 +102,7 @@ void Arena::write(TensorId id, std::span<const float> values)
     case DType::Bf16: convert(bf16(id), [](float v) { return encodeBf16(v); }); break;
     case DType::E4m3:
     case DType::E5m2: convert(fp8(id), [&](float v) { return encodeFp8(v, tensor.type); }); break;
+    case DType::E8m0: throw Error(fmt::format("tensor '{}' holds e8m0 scales", tensor.name), "CPU executor", "");
     }
 }
 

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] std::span<double> f64(plan::TensorId id) { return as<double>(id, DType::F64); }
     [[nodiscard]] std::span<std::int32_t> i32(plan::TensorId id) { return as<std::int32_t>(id, DType::I32); }
     [[nodiscard]] std::span<kernels::Bf16> bf16(plan::TensorId id) { return as<kernels::Bf16>(id, DType::Bf16); }
+    [[nodiscard]] std::span<std::uint8_t> e8m0(plan::TensorId id);
     [[nodiscard]] std::span<kernels::Fp8> fp8(plan::TensorId);
 
     /// A scalar tensor of any floating type.

@@ -3,8 +3,6 @@
 #include "engine/cpu/op_context.h"
 #include "engine/numerics/scaling.h"
 
-#include <cmath>
-
 namespace fp8scope::cpu {
 
 using plan::Op;
@@ -35,7 +33,7 @@ void scalarToF32(OpContext& ctx, const Op& op) { ctx.arena->setScalar(op.outputs
 
 void scaleFromAmax(OpContext& ctx, const Op& op)
 {
-    const float scale = tensorwiseScale(ctx.arena->f32(op.inputs[0])[0], op.fp8Type);
+    const float scale = tensorwiseScale(ctx.arena->f32(op.inputs[0])[0], op.fp8Type, op.constant);
     ctx.arena->f32(op.outputs[0])[0] = scale;
     if (op.outputs.size() > 1 && op.outputs[1].valid())
         ctx.arena->f32(op.outputs[1])[0] = inverseScale(scale);
@@ -48,10 +46,10 @@ void delayedScaleUpdate(OpContext& ctx, const Op& op)
     const std::span<float> scales = ctx.arena->f32(op.outputs[0]);
     const std::span<float> scaleInvs = ctx.arena->f32(op.outputs[1]);
     const auto length = static_cast<std::size_t>(ctx.tensor(op.inputs[1]).cols);
-    const int margin = static_cast<int>(std::lround(std::log2(op.constant)));
+    DelayedScaling rule{.margin = ctx.plan->recipe.margin, .algorithm = ctx.plan->recipe.amaxAlgorithm};
     for (std::size_t t = 0; t < staging.size(); ++t) {
-        scales[t] = rollDelayedHistory(staging[t], history.subspan(t * length, length), scales[t],
-                                       ctx.plan->quantized[t].format, margin);
+        rule.format = ctx.plan->quantized[t].format;
+        scales[t] = rollDelayedHistory(staging[t], history.subspan(t * length, length), scales[t], rule);
         scaleInvs[t] = inverseScale(scales[t]);
         staging[t] = 0;
     }

@@ -10,7 +10,7 @@
 
 namespace fp8scope {
 
-enum class DType : std::uint8_t { F32, F64, Bf16, E4m3, E5m2, I32 };
+enum class DType : std::uint8_t { F32, F64, Bf16, E4m3, E5m2, I32, E8m0 };
 
 [[nodiscard]] constexpr std::uint32_t sizeOf(DType type)
 {
@@ -20,7 +20,8 @@ enum class DType : std::uint8_t { F32, F64, Bf16, E4m3, E5m2, I32 };
     case DType::I32: return 4;
     case DType::Bf16: return 2;
     case DType::E4m3:
-    case DType::E5m2: return 1;
+    case DType::E5m2:
+    case DType::E8m0: return 1;
     }
     return 0;
 }
@@ -35,6 +36,7 @@ enum class DType : std::uint8_t { F32, F64, Bf16, E4m3, E5m2, I32 };
     case DType::E4m3: return "e4m3";
     case DType::E5m2: return "e5m2";
     case DType::I32: return "i32";
+    case DType::E8m0: return "e8m0";
     }
     return "?";
 }
@@ -111,6 +113,14 @@ struct Fp8Traits {
     const float unit = std::bit_cast<float>(static_cast<std::uint32_t>(power + 127) << 23);
     const float value = static_cast<float>(significand) * unit;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+}
+
+/// A scale of mxfp8, exact: 2^(code - 127); 255 is NaN.
+[[nodiscard]] constexpr float decodeE8m0(std::uint8_t code)
+{
+    if (code == 0)
+        return std::bit_cast<float>(1U << 22);  // 2^-127, a subnormal f32
+    return std::bit_cast<float>(code == 255 ? 0x7fc00000U : static_cast<std::uint32_t>(code) << 23);
 }
 
 /// decodeFp8 of all 256 codes.

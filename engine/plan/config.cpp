@@ -32,13 +32,4 @@ std::string_view toString(OptimizerKind kind)
     return "?";
 }
 
-std::string_view toString(RecipeKind kind)
-{
-    switch (kind) {
-    case RecipeKind::Tensorwise: return "tensorwise";
-    case RecipeKind::Delayed: return "delayed";
-    }
-    return "?";
-}
-
 }  // namespace fp8scope::plan

@@ -2,7 +2,7 @@
 // What a training run is asked to do: the model, the data, the recipe, the fusions. Read from TOML or options.
 #pragma once
 
-#include "engine/numerics/formats.h"
+#include "engine/plan/recipe.h"
 
 #include <cstdint>
 #include <string>
@@ -14,20 +14,12 @@ namespace fp8scope::plan {
 enum class Activation : std::uint8_t { None, Relu, Gelu };
 enum class Loss : std::uint8_t { MeanSquaredError, SoftmaxCrossEntropy };
 enum class OptimizerKind : std::uint8_t { Sgd, Adam };
-/// How scales are chosen. Formulas: facts in resources/help/recipes.md.
-enum class RecipeKind : std::uint8_t { Tensorwise, Delayed };
 
 struct OptimizerConfig {
     OptimizerKind kind = OptimizerKind::Adam;
     double learningRate = 1e-3;
     double momentum = 0.9;                              ///< SGD
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< Adam
-};
-
-struct RecipeConfig {
-    RecipeKind kind = RecipeKind::Tensorwise;
-    int historyLength = 1024;  ///< delayed
-    int margin = 0;            ///< delayed: scale = (max / amax) / 2^margin
 };
 
 /// Named switches; each is one rewrite pass over the plan (engine/plan/passes.h). All of them keep the results.
@@ -91,7 +83,6 @@ struct ConfigKey {
 [[nodiscard]] std::string_view toString(Activation);
 [[nodiscard]] std::string_view toString(Loss);
 [[nodiscard]] std::string_view toString(OptimizerKind);
-[[nodiscard]] std::string_view toString(RecipeKind);
 /// Fusion names in ablation order, and access by name.
 struct FusionSwitch {
     std::string_view name;

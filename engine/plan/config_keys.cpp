@@ -4,6 +4,7 @@
 #include "engine/plan/config_keys.h"
 
 #include "engine/plan/mode_name.h"
+#include "engine/plan/recipe_keys.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -18,14 +19,6 @@ namespace {
 constexpr std::int64_t kLargestDimension = std::int64_t{1}
                                            << 20;  // beyond any layer; keeps every product of two in 64 bits
 constexpr std::size_t kMostLayers = 10'000;
-
-std::string tomlNumber(double value)
-{
-    std::string text = fmt::format("{}", value);  // shortest text that reads back as the same double
-    if (text.find_first_of(".e") == std::string::npos)
-        text += ".0";
-    return text;
-}
 
 /// `access` gives the member of a (const or plain) MlpConfig that the key stands for.
 template <typename Access>
@@ -274,13 +267,9 @@ std::vector<KeyBinding> makeBindings()
         wordKey<RecipeKind>(
             "recipe.kind", {RecipeKind::Tensorwise, RecipeKind::Delayed}, "how fp8 scales are chosen",
             [](auto& c) -> auto& { return c.recipe.kind; }),
-        integerKey(
-            "recipe.history_length", 1, 65'536, "delayed only: steps whose amaxes decide the scale",
-            [](auto& c) -> auto& { return c.recipe.historyLength; }),
-        integerKey(
-            "recipe.margin", 0, 16, "delayed only: the scale is divided by 2^margin",
-            [](auto& c) -> auto& { return c.recipe.margin; }),
     };
+    for (KeyBinding& key : recipeKeys())
+        keys.push_back(std::move(key));
     for (const FusionSwitch& fusion : fusionSwitches())
         keys.push_back(fusionKey(fusion));
     return keys;
@@ -325,6 +314,14 @@ std::string quoted(std::string_view text)
     return out + '"';
 }
 
+std::string tomlNumber(double value)
+{
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos)
+        text += ".0";
+    return text;
+}
+
 std::string_view describe(ValueType type)
 {
     switch (type) {
@@ -342,7 +339,7 @@ std::optional<BrokenRelation> brokenRelation(const MlpConfig& config)
 {
     if (config.loss == Loss::SoftmaxCrossEntropy && config.widths.back() < 2)
         return BrokenRelation{"widths", "must end with 2 classes or more for the loss softmax_cross_entropy"};
-    return {};
+    return brokenRecipe(config.recipe);
 }
 
 }  // namespace fp8scope::plan

@@ -33,6 +33,7 @@ struct KeyBinding {
 [[nodiscard]] const KeyBinding* findKey(std::string_view key);
 [[nodiscard]] std::string_view describe(ValueType);  ///< "an integer", "a list of integers"
 [[nodiscard]] std::string quoted(std::string_view);  ///< as a TOML string
+[[nodiscard]] std::string tomlNumber(double);        ///< the shortest text that reads back as the same double
 [[nodiscard]] const std::vector<std::string>& modeNames();
 /// Rules between keys ("softmax_cross_entropy needs ..."): the key to blame and the rule, or nullopt.
 struct BrokenRelation {

@@ -5,7 +5,7 @@
 
 #include "collector/trace/ids.h"
 #include "collector/trace/words.h"
-#include "engine/numerics/formats.h"
+#include "engine/numerics/scale_layout.h"
 #include "engine/plan/config.h"
 
 #include <cstddef>
@@ -55,9 +55,7 @@ struct Tensor {
 };
 
 enum class Epilogue : std::uint8_t { None, Bias };
-/// How the fp32 dequantization factors of a GEMM operand are laid out. Values are cuBLASLt's
-/// (cublasLtMatmulMatrixScale_t).
-enum class ScaleMode : std::uint8_t { None = 255, Scalar32F = 0 };
+using fp8scope::ScaleMode;
 
 /// A column-major matrix as cuBLASLt sees it: rows x cols, leading dimension in elements.
 struct MatrixLayout {
@@ -73,7 +71,7 @@ struct GemmCall {
     MatrixLayout a, b, d;  ///< C, when beta != 0, is D
     TensorId aTensor, bTensor, dTensor;
     ScaleMode aScaleMode = ScaleMode::None, bScaleMode = ScaleMode::None;
-    TensorId aScale, bScale;  ///< fp32 scalars; none() for 16-bit operands
+    TensorId aScale, bScale;  ///< as their modes say (numerics/scale_layout.h); none() for 16-bit operands
     Epilogue epilogue = Epilogue::None;
     TensorId bias;  ///< vector over D's rows; none() without
     DType biasType = DType::Bf16;
@@ -118,7 +116,7 @@ enum class OpKind : std::uint8_t {
                     ///< f32 (a layer's own count of steps done, which the op raises first; db is left out without a
                     ///< bias)
     DelayedScaleUpdate,  ///< amax staging f32[T], history f32[T, H] -> scales f32[T], scaleInvs f32[T], history,
-                         ///< staging zeroed (slot t is StepPlan::quantized[t]; Op::constant is 2^margin)
+                         ///< staging zeroed (slot t is StepPlan::quantized[t])
 };
 
 struct Op {
@@ -159,6 +157,7 @@ struct QuantizedTensor {
 struct StepPlan {
     MlpConfig config;
     ModeSettings settings;
+    Recipe recipe;  ///< the configuration's, with every default filled in
     std::vector<LayerPlan> layers;
     std::vector<Tensor> tensors;
     std::vector<Op> ops;

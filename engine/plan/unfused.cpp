@@ -223,6 +223,7 @@ StepPlan buildUnfused(const MlpConfig& config, const ModeSettings& settings)
     StepPlan plan;
     plan.config = config;
     plan.settings = settings;
+    plan.recipe = resolved(config.recipe);
     for (std::size_t l = 0; l + 1 < config.widths.size(); ++l) {
         LayerPlan& layer = plan.layers.emplace_back();
         layer.name = fmt::format("layer{}", l);

@@ -15,7 +15,8 @@ Precision precisionOf(DType type)
     case DType::Bf16: return Precision::Bf16;
     case DType::F32: return Precision::Fp32;
     case DType::F64: return Precision::Fp64;
-    case DType::I32: return Precision::Unknown;
+    case DType::I32:
+    case DType::E8m0: return Precision::Unknown;
     }
     return Precision::Unknown;
 }

@@ -67,6 +67,7 @@ private:
         op.kind = OpKind::ScaleFromAmax;
         op.name = withVerb(op.name, "scale");
         op.inputs = m_plan.ops[toF64].inputs;
+        op.constant = m_plan.recipe.minAmax;
         for (const int reader : m_flow.readers(op.outputs[0])) {
             const auto r = static_cast<std::size_t>(reader);
             if (m_plan.ops[r].kind == OpKind::ScalarReciprocal) {

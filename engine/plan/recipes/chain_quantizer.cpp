@@ -2,12 +2,8 @@
 // The eager kernels of a quantization, one op each. Formulas and launches: resources/help/recipes.md.
 #include "engine/plan/recipes/chain_quantizer.h"
 
-#include <cmath>
-
 namespace fp8scope::plan {
 namespace {
-
-constexpr double kAmaxFloor = 1e-12;  // torchao's EPS: keeps the scale of an all-zero tensor finite
 
 /// The dimension that the GEMM sums over must be the inner one of both operands: cuBLASLt's TN.
 bool needsTranspose(const CastSite& site)
@@ -18,7 +14,7 @@ bool needsTranspose(const CastSite& site)
 }  // namespace
 
 ChainQuantizer::ChainQuantizer(PlanWriter& writer)
-    : RecipeQuantizer(writer), m_delayed(m_plan.config.recipe.kind == RecipeKind::Delayed)
+    : RecipeQuantizer(writer), m_delayed(m_plan.recipe.kind == RecipeKind::Delayed)
 {
     if (m_delayed && !m_plan.quantized.empty())
         addBulkState();
@@ -37,7 +33,7 @@ void ChainQuantizer::addBulkState()
                              .initialValue = initial});
     };
     m_staging = bulk("delayed.amax", 1, count, 0);
-    m_history = bulk("delayed.history", count, m_plan.config.recipe.historyLength, 0);
+    m_history = bulk("delayed.history", count, m_plan.recipe.historyLength, 0);
     m_scales = bulk("delayed.scale", 1, count, 1);
     m_scaleInvs = bulk("delayed.scale_inv", 1, count, 1);
     for (std::size_t i = 0; i < m_plan.quantized.size(); ++i) {
@@ -104,7 +100,7 @@ TensorId ChainQuantizer::scaleFromAmax(const CastSite& site, TensorId amax, DTyp
     const TensorId wide = scalar(site, "amax_f64", DType::F64);
     append(OpKind::ScalarToF64, site, "amax_to_f64", amax, wide).fp8Type = format;
     const TensorId floored = scalar(site, "amax_floored", DType::F64);
-    append(OpKind::ScalarClampMin, site, "amax_clamp_min", wide, floored).constant = kAmaxFloor;
+    append(OpKind::ScalarClampMin, site, "amax_clamp_min", wide, floored).constant = m_plan.recipe.minAmax;
     const TensorId reciprocal = scalar(site, "amax_reciprocal", DType::F64);
     append(OpKind::ScalarReciprocal, site, "amax_reciprocal", floored, reciprocal);
     const TensorId wideScale = scalar(site, "scale_f64", DType::F64);
@@ -159,9 +155,8 @@ void ChainQuantizer::finishStep()
 {
     if (!m_staging.valid())
         return;
-    Op& update = m_writer.append(OpKind::DelayedScaleUpdate, "delayed_scale_update", Phase::Other, -1,
-                                 {m_staging, m_history}, {m_scales, m_scaleInvs, m_history, m_staging});
-    update.constant = std::ldexp(1.0, m_plan.config.recipe.margin);
+    m_writer.append(OpKind::DelayedScaleUpdate, "delayed_scale_update", Phase::Other, -1, {m_staging, m_history},
+                    {m_scales, m_scaleInvs, m_history, m_staging});
 }
 
 TensorId ChainQuantizer::scalar(const CastSite& site, std::string_view what, DType type)

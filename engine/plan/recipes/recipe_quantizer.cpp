@@ -10,8 +10,15 @@ namespace {
 
 constexpr std::array kOperands{Operand::X, Operand::W, Operand::Dy};
 
-/// Gradients need e5m2's range; activations and weights e4m3's precision.
-DType formatOf(Operand operand) { return operand == Operand::Dy ? DType::E5m2 : DType::E4m3; }
+DType formatOf(const Recipe& recipe, Operand operand)
+{
+    switch (operand) {
+    case Operand::X: return recipe.inputFormat;
+    case Operand::W: return recipe.weightFormat;
+    case Operand::Dy: return recipe.gradientFormat;
+    }
+    return recipe.inputFormat;
+}
 
 std::int64_t elementsOf(const StepPlan& plan, const LayerPlan& layer, Operand operand)
 {
@@ -67,7 +74,7 @@ RecipeQuantizer::RecipeQuantizer(PlanWriter& writer) : m_writer(writer), m_plan(
             QuantizedTensor& entry = m_plan.quantized.emplace_back();
             entry.name = joined({layer.name, ".", toString(operand)});
             entry.layer = static_cast<int>(l);
-            entry.format = formatOf(operand);
+            entry.format = formatOf(m_plan.recipe, operand);
             entry.elements = elementsOf(m_plan, layer, operand);
         }
     }

@@ -32,12 +32,14 @@ std::vector<Variant> variants()
     linear.activation = plan::Activation::None;
     MlpConfig margin = withRecipe(gelu, plan::RecipeKind::Delayed);
     margin.recipe.margin = 2;
+    margin.recipe.amaxAlgorithm = AmaxAlgorithm::MostRecent;
+    margin.recipe.gradientFormat = DType::E4m3;
     return {{"relu, mse, adam", smallConfig()},
             {"gelu, cross-entropy, sgd", gelu},
             {"no bias, 10 outputs", odd},
             {"no activation", linear},
             {"delayed", withRecipe(smallConfig(), plan::RecipeKind::Delayed)},
-            {"delayed, margin 2, gelu", margin}};
+            {"delayed, margin 2, most recent amax, e4m3 gradients, gelu", margin}};
 }
 
 void expectStepLikeReference(CpuExecutor& executor, std::set<OpKind>& seen)

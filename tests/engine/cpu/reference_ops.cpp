@@ -397,9 +397,11 @@ std::vector<Expected> ReferenceStep::delayedUpdate(const Op& op) const
             const auto end = begin + static_cast<std::ptrdiff_t>(length);
             std::rotate(begin, begin + 1, end);
             *(end - 1) = staged[t];
-            const double amax = *std::max_element(begin, end);
+            const bool newest = m_plan.recipe.amaxAlgorithm == AmaxAlgorithm::MostRecent;
+            const double amax = newest ? staged[t] : *std::max_element(begin, end);
             *begin = 0;
-            scales[t] = static_cast<float>(fp8Max(m_plan.quantized[t].format) / op.constant) / static_cast<float>(amax);
+            const double largest = std::ldexp(double{fp8Max(m_plan.quantized[t].format)}, -m_plan.recipe.margin);
+            scales[t] = static_cast<float>(largest) / static_cast<float>(amax);
         }
         inverses[t] = 1.0F / static_cast<float>(scales[t]);
     }

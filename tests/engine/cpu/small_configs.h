@@ -27,7 +27,8 @@ inline plan::MlpConfig smallConfig()
 inline plan::MlpConfig withRecipe(plan::MlpConfig config, plan::RecipeKind kind)
 {
     config.recipe.kind = kind;
-    config.recipe.historyLength = 4;
+    if (kind == plan::RecipeKind::Delayed)
+        config.recipe.historyLength = 4;
     return config;
 }
 

@@ -59,10 +59,12 @@ TEST(DelayedScale, AnOverflowingScaleBecomesTheLargestFloat)
     EXPECT_EQ(delayedScale(1e-37F, 5, DType::E4m3, 0), std::numeric_limits<float>::max());
 }
 
+constexpr DelayedScaling kE4m3{.format = DType::E4m3};
+
 TEST(DelayedHistory, NewAmaxGoesToTheEndAndSlotZeroIsCleared)
 {
     std::vector<float> history{0, 1, 2, 3};
-    EXPECT_EQ(rollDelayedHistory(7, history, 1, DType::E4m3, 0), 64.0F);
+    EXPECT_EQ(rollDelayedHistory(7, history, 1, kE4m3), 64.0F);
     EXPECT_THAT(history, ElementsAre(0, 2, 3, 7));
 }
 
@@ -70,9 +72,9 @@ TEST(DelayedHistory, TheEntryThatLeavesCountsOnceMore)
 {
     // The 8 moves to slot 0: it still decides this scale and is then cleared.
     std::vector<float> history{0, 8, 1, 1};
-    EXPECT_EQ(rollDelayedHistory(2, history, 1, DType::E4m3, 0), 56.0F);
+    EXPECT_EQ(rollDelayedHistory(2, history, 1, kE4m3), 56.0F);
     EXPECT_THAT(history, ElementsAre(0, 1, 1, 2));
-    EXPECT_EQ(rollDelayedHistory(2, history, 56, DType::E4m3, 0), 224.0F);
+    EXPECT_EQ(rollDelayedHistory(2, history, 56, kE4m3), 224.0F);
 }
 
 TEST(DelayedHistory, ALengthOfNKeepsAnAmaxForNUpdates)
@@ -81,30 +83,45 @@ TEST(DelayedHistory, ALengthOfNKeepsAnAmaxForNUpdates)
     float scale = 1;
     std::vector<float> scales;
     for (const float amax : {4.0F, 1.0F, 1.0F, 1.0F})
-        scales.push_back(scale = rollDelayedHistory(amax, history, scale, DType::E4m3, 0));
+        scales.push_back(scale = rollDelayedHistory(amax, history, scale, kE4m3));
     EXPECT_THAT(scales, ElementsAre(112, 112, 112, 448));
 }
 
 TEST(DelayedHistory, AZeroAmaxChangesNothing)
 {
     std::vector<float> history{0, 1, 2};
-    EXPECT_EQ(rollDelayedHistory(0, history, 9, DType::E4m3, 0), 9.0F);
+    EXPECT_EQ(rollDelayedHistory(0, history, 9, kE4m3), 9.0F);
     EXPECT_THAT(history, ElementsAre(0, 1, 2));
 }
 
 TEST(DelayedHistory, ALengthOfOneUsesTheNewestAmax)
 {
     std::vector<float> history{0};
-    EXPECT_EQ(rollDelayedHistory(2, history, 9, DType::E4m3, 0), 224.0F);
+    EXPECT_EQ(rollDelayedHistory(2, history, 9, kE4m3), 224.0F);
     EXPECT_THAT(history, ElementsAre(0));
 }
 
 TEST(DelayedHistory, AnInfiniteAmaxKeepsTheScaleUntilItHasLeft)
 {
     std::vector<float> history{0, 0};
-    EXPECT_EQ(rollDelayedHistory(kInfinity, history, 9, DType::E4m3, 0), 9.0F);
-    EXPECT_EQ(rollDelayedHistory(2, history, 9, DType::E4m3, 0), 9.0F);
-    EXPECT_EQ(rollDelayedHistory(2, history, 9, DType::E4m3, 0), 224.0F);
+    EXPECT_EQ(rollDelayedHistory(kInfinity, history, 9, kE4m3), 9.0F);
+    EXPECT_EQ(rollDelayedHistory(2, history, 9, kE4m3), 9.0F);
+    EXPECT_EQ(rollDelayedHistory(2, history, 9, kE4m3), 224.0F);
+}
+
+TEST(DelayedHistory, TheMostRecentAmaxForgetsTheLargest)
+{
+    std::vector<float> history{0, 8, 1, 1};
+    EXPECT_EQ(rollDelayedHistory(2, history, 1, {.algorithm = AmaxAlgorithm::MostRecent}), 224.0F);
+    EXPECT_THAT(history, ElementsAre(0, 1, 1, 2));
+}
+
+TEST(PowerOfTwoScale, RoundsDown)
+{
+    EXPECT_EQ(powerOfTwoScale(1), 1.0F);
+    EXPECT_EQ(powerOfTwoScale(224), 128.0F);
+    EXPECT_EQ(powerOfTwoScale(0.3F), 0.25F);
+    EXPECT_TRUE(std::isnan(powerOfTwoScale(kNan)));
 }
 
 TEST(Quantize, CountsWhatHappened)

@@ -184,7 +184,7 @@ TEST(ConfigTest, WritingAndReadingAgree)
     config.warmup = 1;
     config.loss = Loss::SoftmaxCrossEntropy;
     config.optimizer = {OptimizerKind::Sgd, 0.1, 0.95, 0.85, 0.125, 1e-12};
-    config.recipe = {RecipeKind::Delayed, 33, 4};
+    config.recipe = {.kind = RecipeKind::Delayed, .historyLength = 33, .margin = 4};
     config.seed = 9223372036854775807U;
     config.datasetBatches = 2;
     config.modes = {"fp8"};
@@ -226,9 +226,51 @@ epsilon = 1e-08
 
 [recipe]
 kind = "tensorwise"
+input_format = "e4m3"
+weight_format = "e4m3"
+gradient_format = "e5m2"
+power_of_two = false
+min_amax = 1e-12
+)");
+}
+
+TEST(ConfigTest, WrittenTomlHoldsTheKeysThatTheRecipeUses)
+{
+    MlpConfig config;
+    config.recipe.kind = RecipeKind::Delayed;
+    config.recipe.amaxAlgorithm = AmaxAlgorithm::MostRecent;
+    EXPECT_THAT(toToml(config), HasSubstr(R"(
+[recipe]
+kind = "delayed"
+input_format = "e4m3"
+weight_format = "e4m3"
+gradient_format = "e5m2"
 history_length = 1024
 margin = 0
-)");
+amax_algo = "most_recent"
+)"));
+    EXPECT_EQ(toToml(parseConfig(toToml(config), "written")), toToml(config));
+}
+
+TEST(ConfigTest, AKeyThatTheRecipeDoesNotUseIsRefused)
+{
+    EXPECT_THAT(refusalOf("[recipe]\nkind = \"tensorwise\"\nmargin = 1\n"),
+                HasSubstr("demo.toml:3: key 'recipe.margin' is not used by the recipe tensorwise, only by delayed"));
+    EXPECT_THAT(refusalOf("[recipe]\nkind = \"delayed\"\npower_of_two = true\n"),
+                HasSubstr("key 'recipe.power_of_two' is not used by the recipe delayed"));
+}
+
+TEST(ConfigTest, FormatsThatNoGemmMultipliesAreRefused)
+{
+    EXPECT_THAT(
+        refusalOf("[recipe]\nweight_format = \"e5m2\"\n"),
+        HasSubstr("demo.toml:2: key 'recipe.weight_format' must be e4m3 while recipe.gradient_format is e5m2: no "
+                  "GEMM multiplies e5m2 with e5m2"));
+    EXPECT_THAT(refusalOf("[recipe]\ninput_format = \"e5m2\"\nweight_format = \"e5m2\"\n"),
+                HasSubstr("demo.toml:2: key 'recipe.input_format' must be e4m3 while recipe.weight_format is e5m2"));
+    EXPECT_THAT(refusalOf("[recipe]\ngradient_format = \"e3m4\"\n"),
+                HasSubstr("key 'recipe.gradient_format' must be one of e4m3, e5m2, is 'e3m4'"));
+    EXPECT_EQ(refusalOf("[recipe]\ninput_format = \"e5m2\"\ngradient_format = \"e4m3\"\n"), "accepted");
 }
 
 TEST(ConfigTest, SettingsTakeValuesAsPeopleTypeThem)

@@ -56,7 +56,8 @@ MlpConfig randomConfig(std::mt19937& random)
     config.activation = static_cast<Activation>(below(3));
     config.optimizer.kind = static_cast<OptimizerKind>(below(2));
     config.recipe.kind = static_cast<RecipeKind>(below(2));
-    config.recipe.historyLength = 16;
+    if (config.recipe.kind == RecipeKind::Delayed)
+        config.recipe.historyLength = 16;
     return config;
 }
 

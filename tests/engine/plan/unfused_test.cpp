@@ -213,7 +213,7 @@ TEST(UnfusedPlanTest, DelayedScalesComeFromHistory)
                             "mul_scale_w", "clamp_w", "to_fp8_w", "transpose_w", "gemm"));
     const Op& update = plan.ops.back();
     EXPECT_EQ(update.kind, OpKind::DelayedScaleUpdate);
-    EXPECT_EQ(update.constant, 8.0);  // 2^margin
+    EXPECT_EQ(plan.recipe.margin, 3);
     EXPECT_EQ(namesOf(plan, update.inputs), "delayed.amax, delayed.history");
     EXPECT_EQ(namesOf(plan, update.outputs), "delayed.scale, delayed.scale_inv, delayed.history, delayed.amax");
     EXPECT_EQ(tensorNamed(plan, "delayed.history").rows, 6);
