@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -20,14 +21,29 @@
 namespace fp8scope::import {
 namespace {
 
-/// "rank 3"; of a single run, the file's name without its endings.
-std::string modeOf(const RawEvents& raw, const Process& process, std::size_t runCount, std::size_t position)
+/// "worker0.1623143089861" of "worker0.1623143089861.pt.trace.json.gz".
+std::string withoutEndings(std::string file)
 {
-    if (runCount == 1) {
-        const std::string file = std::filesystem::path(raw.source).filename().string();
-        return file.substr(0, std::min(file.find('.', 1), file.size()));
+    constexpr std::array<std::string_view, 9> kEndings{".gz",     ".tmp",     ".json", ".trace", ".pt",
+                                                       ".sqlite", ".sqlite3", ".db",   ".raw"};
+    for (bool found = true; found;) {
+        found = false;
+        for (const std::string_view ending : kEndings) {
+            if (file.size() > ending.size() && file.ends_with(ending)) {
+                file.resize(file.size() - ending.size());
+                found = true;
+            }
+        }
     }
-    return process.rank >= 0 ? fmt::format("rank {}", process.rank) : fmt::format("process {}", position);
+    return file;
+}
+
+/// "rank 3"; of a single run, the file's name without its endings.
+std::string modeOf(const RawEvents& raw, const Process& process, std::size_t runCount)
+{
+    if (runCount == 1)
+        return withoutEndings(std::filesystem::path(raw.source).filename().string());
+    return process.rank >= 0 ? fmt::format("rank {}", process.rank) : fmt::format("process {}", process.pid);
 }
 
 /// A run for each process with device work, in the order of ranks; one run where no process has any. Processes without
@@ -51,7 +67,7 @@ std::vector<RunId> makeRuns(const RawEvents& raw, Trace& trace)
         if (!ranked.empty())
             runOfProcess[process] = RunId(r);
         Run run;
-        run.mode = modeOf(raw, raw.processes.empty() ? Process{} : raw.processes[process], count, r);
+        run.mode = modeOf(raw, raw.processes.empty() ? Process{} : raw.processes[process], count);
         run.origin = Origin::Imported;
         run.tool = raw.producer;
         run.complete = true;

@@ -153,8 +153,24 @@ private:
             return name == "aten::sum" || contains(name, "backward_weight") || contains(name, "wgrad") ? Phase::Wgrad
                                                                                                        : Phase::Dgrad;
         const auto& product = m_table.gemm(m_raw.host[op].name, m_raw.host[op].arguments);
-        return product ? gradientOf(*product, name, forwardProduct(context.node)) : Phase::Dgrad;
+        return product ? gradientOf(*product, name, forwardProduct(context.node)) : gradientByOrder(context.node, op);
     }
+
+    /// Without shapes: a node of two products computes the data's gradient first; where the data needs none (a model's
+    /// first layer) there is only the weight's.
+    Phase gradientByOrder(std::uint32_t node, std::uint32_t op)
+    {
+        if (node == kNone)
+            return Phase::Dgrad;
+        std::vector<std::uint32_t> products;
+        for (const std::uint32_t inside : m_nesting.opsInside(node, kMostOps)) {
+            if (isGemm(inside))
+                products.push_back(inside);
+        }
+        return !products.empty() && products.back() == op ? Phase::Wgrad : Phase::Dgrad;
+    }
+
+    static constexpr std::size_t kMostOps = 64;  ///< looked at inside one node or forward op
 
     /// Y[M,N] = X[M,K] W: dX sums over N, dW over M. Products of two activations (bmm) have no weight.
     static Phase gradientOf(const GemmArguments& g, std::string_view name, const std::optional<GemmArguments>& forward)
@@ -174,7 +190,6 @@ private:
     /// The product inside the forward op that made a node.
     const std::optional<GemmArguments>& forwardProduct(std::uint32_t node)
     {
-        constexpr std::size_t kMostOps = 64;
         static const std::optional<GemmArguments> kNothing;
         const std::uint32_t forward = m_nesting.forwardOf(node);
         if (forward == kNone)

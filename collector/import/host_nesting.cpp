@@ -106,7 +106,7 @@ void HostNesting::enter(std::uint32_t row, HostContext& context, std::uint32_t& 
     const NameHint& hint = m_hints[event.name.value];
     if (hint.phase != PhaseHint::None)
         context.phase = hint.phase;
-    if (event.kind == HostKind::Op)
+    if (event.kind == HostKind::Op && !hint.isMark)
         enterOp(row, context, lastNode);
     else if (hint.isModuleFrame || (hint.isModuleRange && !m_hasModuleFrames && event.kind == HostKind::Range))
         enterModule(event, context);

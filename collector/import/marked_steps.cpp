@@ -127,7 +127,8 @@ void markSteps(const RawEvents& raw, const std::vector<NameHint>& hints, const L
     std::map<std::pair<RunId, StepMark>, std::vector<Mark>> found;
     for (const HostEvent& event : raw.host) {
         const NameHint& hint = hints[event.name.value];
-        const bool isMark = event.kind == HostKind::Range && hint.step != StepMark::None && event.durNs > 0;
+        const bool mayMark = event.kind == HostKind::Range || (event.kind == HostKind::Op && hint.isMark);
+        const bool isMark = mayMark && hint.step != StepMark::None && event.durNs > 0;
         if (isMark && !raw.tracks[event.track].track.device.valid())
             found[{runOfTrack[event.track], hint.step}].push_back(
                 {hint.stepNumber, event.startNs, event.startNs + event.durNs});

@@ -96,8 +96,10 @@ bool namesModule(std::string_view text)
     constexpr std::array<std::string_view, 17> kWords{
         "layer",   "block", "decoder",   "encoder", "mlp",    "attention", "self_attn", "linear",     "_proj",
         "lm_head", "embed", "layernorm", "rmsnorm", "expert", "moe",       "router",    "transformer"};
-    if (contains(text, "::") || contains(text, "nccl") || contains(text, "fp8") || contains(text, "cuda"))
-        return false;
+    for (const std::string_view other : {"::", "nccl", "fp8", "cuda", "wait", "class '"}) {
+        if (contains(text, other))
+            return false;
+    }
     return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) { return contains(text, word); });
 }
 
@@ -105,7 +107,10 @@ bool namesModule(std::string_view text)
 
 std::string_view moduleName(std::string_view name)
 {
-    return name.starts_with(kModule) ? name.substr(kModule.size()) : name;
+    if (name.starts_with(kModule))
+        return name.substr(kModule.size());
+    const std::size_t first = name.find_first_not_of("# ");
+    return first == std::string_view::npos ? name : name.substr(first, name.find_last_not_of("# ") - first + 1);
 }
 
 NameHint hintOf(std::string_view name)
@@ -124,6 +129,7 @@ NameHint hintOf(std::string_view name)
         return hint;
     findStep(name, text, hint);
     hint.phase = phaseOf(name, text);
+    hint.isMark = name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.");
     hint.isModuleRange = hint.step == StepMark::None && hint.phase == PhaseHint::None && namesModule(text);
     return hint;
 }

@@ -29,11 +29,12 @@ struct NameHint {
     bool accumulatesGrad = false;  ///< "torch::autograd::AccumulateGrad": a parameter's gradient
     PhaseHint phase = PhaseHint::None;
     StepMark step = StepMark::None;
+    bool isMark = false;                    ///< the profiler's own mark, of whatever kind the file says it is: no op
     std::uint32_t stepNumber = UINT32_MAX;  ///< of numbered marks
 };
 
 [[nodiscard]] NameHint hintOf(std::string_view name);
-/// "Linear_0" of "nn.Module: Linear_0"; other names as they are.
+/// "Linear_0" of "nn.Module: Linear_0", "encoder" of "## encoder ##"; other names as they are.
 [[nodiscard]] std::string_view moduleName(std::string_view name);
 
 /// Of every name of a file; kernels' and copies' names say nothing here.

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of an nsys export that tell what CPU threads did, and the metrics sampled beside them.
 #include "collector/import/nsys_events.h"
+#include "collector/import/pytorch_nvtx.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <vector>
 
 namespace fp8scope::import {
@@ -138,7 +140,27 @@ private:
             type == NvtxType::PushPop ? m_to.target.thread(thread) : m_to.target.processRanges(thread);
         if (open)
             m_openEvents.push_back(m_to.events.host.size());
+        if (type == NvtxType::PushPop && !rows.isNull(columns.text) && addOp(*span, track, rows.text(columns.text)))
+            return;
         addHost(m_to, *span, track, nameOf(rows, columns), HostKind::Range);
+    }
+
+    /// PyTorch can write each op that it runs into a range.
+    bool addOp(NsysEvents::Span span, std::uint32_t track, const std::string& text)
+    {
+        const std::optional<NvtxOp> op = parseNvtxOp(text);
+        if (!op)
+            return false;
+        HostEvent& event = addHost(m_to, span, track, m_to.name(NameKind::Op, std::string(op->name)), HostKind::Op);
+        event.sequenceNumber = op->sequenceNumber;
+        if (op->shapes.empty())
+            return true;
+        const auto [shapes, isNew] =
+            m_shapes.try_emplace(std::string(op->shapes), static_cast<std::uint32_t>(m_to.events.arguments.size()));
+        if (isNew)
+            m_to.events.arguments.push_back({.dims = shapes->first});
+        event.arguments = shapes->second;
+        return true;
     }
 
     NameId nameOf(const NsysRows& rows, const Columns& columns)
@@ -159,7 +181,8 @@ private:
     NsysEvents& m_to;
     const NsysTable& m_table;
     std::map<std::int64_t, std::string> m_domains;
-    std::vector<std::size_t> m_openEvents;  ///< into the host events; their end is known last
+    std::unordered_map<std::string, std::uint32_t> m_shapes;  ///< into RawEvents::arguments
+    std::vector<std::size_t> m_openEvents;                    ///< into the host events; their end is known last
     std::uint64_t m_unknown = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "app/analysis/attribute/found_steps.h"
 
 #include "app/analysis/attribute/kernel_sequence.h"
+#include "app/analysis/slice_families.h"
 
 #include <fmt/format.h>
 
@@ -18,8 +19,7 @@ using Cut = std::vector<std::size_t>;
 
 struct Candidate {
     Cut starts;
-    double similarity = 0;
-    bool certain = false;  ///< each repetition shows that it is a step
+    double confidence = 0;
 };
 
 bool endsStep(const Trace& trace, NameId name)
@@ -27,8 +27,6 @@ bool endsStep(const Trace& trace, NameId name)
     const Role role = trace.name(name).role;
     return role == Role::Optimizer || role == Role::Loss;
 }
-
-bool isCopy(const Trace& trace, NameId name) { return trace.name(name).kind == NameKind::Memcpy; }
 
 /// Whether all repetitions hold a slice of that kind.
 template <typename Predicate>
@@ -42,6 +40,30 @@ bool inEach(const SliceColumns& slices, const Cut& starts, Predicate&& holds)
             return false;
     }
     return true;
+}
+
+/// The matrix products among `count` slices from `first`.
+std::vector<std::uint32_t> products(const SliceFamilies& families, const SliceColumns& slices, std::size_t first,
+                                    std::size_t count)
+{
+    std::vector<std::uint32_t> names;
+    for (std::size_t i = first; i < first + count; ++i) {
+        if (families.of(slices, i).role == Role::Gemm)
+            names.push_back(slices.name[i].value);
+    }
+    return names;
+}
+
+/// How sure it is that repetitions are steps and not layers; 0: they are not.
+double confidenceOf(const Trace& trace, const SliceColumns& slices, const Period& period)
+{
+    const SliceFamilies families(trace);
+    const Cut& any = period.cuts.front();
+    if (inEach(slices, any, [&](NameId name) { return endsStep(trace, name); }))
+        return period.similarity;
+    if (repeatsInside(products(families, slices, any[0], any[1] - any[0])))
+        return 0.9 * period.similarity;
+    return products(families, slices, 0, slices.size()).empty() ? 0.7 * period.similarity : 0;
 }
 
 /// How well a slice begins a step: after the weights' update, else after a pause.
@@ -70,17 +92,13 @@ std::optional<Candidate> bestPeriod(const Trace& trace, const SliceColumns& slic
     for (const Period& period : periods) {
         if (period.similarity + kAsSimilar < periods.front().similarity)
             break;
-        const Cut& any = period.cuts.front();
-        const bool certain = inEach(slices, any, [&](NameId name) { return endsStep(trace, name); });
-        const bool copies = inEach(slices, any, [&](NameId name) { return isCopy(trace, name); });
-        const bool nested = repeatsInside(std::span(tokens).subspan(any[0], any[1] - any[0]), 3);
-        const bool isStep = certain || copies || nested;
-        if (!isStep || (best && best->starts.size() >= period.repetitions))
+        const double confidence = confidenceOf(trace, slices, period);
+        if (confidence == 0 || (best && best->starts.size() >= period.repetitions))
             continue;
         const auto cut = std::max_element(period.cuts.begin(), period.cuts.end(), [&](const Cut& a, const Cut& b) {
             return beginning(trace, slices, a) < beginning(trace, slices, b);
         });
-        best = Candidate{*cut, period.similarity, certain};
+        best = Candidate{*cut, confidence};
     }
     return best;
 }
@@ -136,9 +154,8 @@ void findSteps(Trace& trace, RunId run)
     std::string how;
     if (const std::optional<Candidate> period = bestPeriod(trace, slices)) {
         steps = stepsAt(run, slices, period->starts);
-        const double confidence = period->similarity * (period->certain ? 1 : 0.9);
         how = fmt::format("{} steps by the period of the kernel sequence, {:.0f}% sure; the file marks none",
-                          steps.size(), 100 * confidence);
+                          steps.size(), 100 * period->confidence);
     } else if (const std::optional<Step> whole = wholeCapture(trace, run)) {
         steps = {*whole};
         how = "the whole capture taken as one step: the file marks no steps and the kernel sequence has no period";

@@ -138,11 +138,22 @@ std::vector<Period> findPeriods(std::span<const std::uint32_t> tokens)
     return periods;
 }
 
-bool repeatsInside(std::span<const std::uint32_t> tokens, std::size_t times)
+bool repeatsInside(std::span<const std::uint32_t> tokens)
 {
-    const auto grams = hashedGrams(tokens, 4);
-    for (std::size_t i = 0; i + times <= grams.size(); ++i) {
-        if (grams[i].first == grams[i + times - 1].first)
+    constexpr std::size_t kGram = 4;
+    const auto grams = hashedGrams(tokens, kGram);
+    std::size_t times = 0;
+    std::size_t nextFree = 0;
+    for (std::size_t i = 0; i < grams.size(); ++i) {
+        if (i == 0 || grams[i].first != grams[i - 1].first) {
+            times = 0;
+            nextFree = 0;
+        }
+        const auto gram = tokens.subspan(grams[i].second, kGram);
+        if (grams[i].second < nextFree || std::equal(gram.begin() + 1, gram.end(), gram.begin()))
+            continue;
+        nextFree = grams[i].second + kGram;
+        if (++times == 3)
             return true;
     }
     return false;

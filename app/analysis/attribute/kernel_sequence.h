@@ -27,7 +27,7 @@ struct Period {
 /// common; the most similar first, of equals the shortest. O(n log n).
 [[nodiscard]] std::vector<Period> findPeriods(std::span<const std::uint32_t> tokens);
 
-/// Whether some four elements in a row come at least `times` times.
-[[nodiscard]] bool repeatsInside(std::span<const std::uint32_t> tokens, std::size_t times);
+/// Whether some four elements in a row, not all the same, come at least three times without overlap.
+[[nodiscard]] bool repeatsInside(std::span<const std::uint32_t> tokens);
 
 }  // namespace fp8scope::analysis
