@@ -10,6 +10,9 @@ namespace {
 
 using Column = NsysRows::Column;
 
+/// Where nsys has numbers of kinds only, exports of fp8scope keep names beside them.
+constexpr const char* kOwnName = "nameId";
+
 /// Columns that all device tables have, as far as the file's generation has them.
 struct Where {
     explicit Where(NsysRows& rows)
@@ -77,6 +80,12 @@ private:
     std::unordered_map<std::uint64_t, NameId> m_names;
 };
 
+/// The string that a column refers to; none() where it is NULL or not there.
+NameId namedBy(NsysEvents& to, const NsysRows& rows, Column stringId, NameKind kind)
+{
+    return rows.isNull(stringId) ? NameId::none() : to.nameOf(kind, rows.integer(stringId));
+}
+
 std::uint64_t keyOf(const NsysRows& rows, std::initializer_list<Column> columns)
 {
     std::uint64_t key = 0;
@@ -105,15 +114,17 @@ void readNsysKernels(NsysEvents& to)
         event.startNs = span->startNs;
         event.durNs = span->durNs;
         event.track = to.target.queue(where.queue(rows));
-        event.name = to.nameOf(NameKind::Kernel, rows.integer(fullName));
+        event.name = namedBy(to, rows, fullName, NameKind::Kernel);
         if (!event.name.valid())
-            event.name = to.nameOf(NameKind::Kernel, rows.integer(shortName));
+            event.name = namedBy(to, rows, shortName, NameKind::Kernel);
         if (!event.name.valid()) {
             event.name = to.name(NameKind::Kernel, "(kernel without a name)");
             to.count("name_missing", Severity::DataLoss, "events whose name is not in the file's table of strings");
         }
         event.correlation = rows.id(where.correlation);
-        event.launchShape = to.launchShape(shape.read(rows));
+        const LaunchShape launched = shape.read(rows);
+        if (launched.grid[0] != 0)  // a file of fp8scope may not know it
+            event.launchShape = to.launchShape(launched);
         event.graphNode = rows.id(graphNode);
     }
 }
@@ -126,7 +137,7 @@ void readNsysGraphs(NsysEvents& to)
         return;
     NsysRows rows(to.db, *table);
     const Where where(rows);
-    const Column graph = rows.column("graphId");
+    const Column graph = rows.column("graphId"), ownName = rows.column(kOwnName);
     std::uint64_t boxes = 0;
     while (rows.next()) {
         const auto span = to.span(rows, where.start, where.end);
@@ -136,7 +147,9 @@ void readNsysGraphs(NsysEvents& to)
         event.startNs = span->startNs;
         event.durNs = span->durNs;
         event.track = to.target.queue(where.queue(rows));
-        event.name = to.name(NameKind::Graph, "CUDA graph " + std::to_string(rows.integer(graph)));
+        event.name = namedBy(to, rows, ownName, NameKind::Graph);
+        if (!event.name.valid())
+            event.name = to.name(NameKind::Graph, "CUDA graph " + std::to_string(rows.integer(graph)));
         event.correlation = rows.id(where.correlation);
         ++boxes;
     }
@@ -154,7 +167,7 @@ void readNsysCopies(NsysEvents& to)
     NsysRows rows(to.db, *table);
     const Where where(rows);
     const Column bytes = rows.column("bytes"), way = rows.column("copyKind");
-    const Column from = rows.column("srcKind"), target = rows.column("dstKind");
+    const Column from = rows.column("srcKind"), target = rows.column("dstKind"), ownName = rows.column(kOwnName);
     const Column graphNode = rows.column("graphNodeId");
     NumberedNames names;
     while (rows.next()) {
@@ -165,9 +178,11 @@ void readNsysCopies(NsysEvents& to)
         event.startNs = span->startNs;
         event.durNs = span->durNs;
         event.track = to.target.queue(where.queue(rows));
-        event.name = names.get(keyOf(rows, {way, from, target}), [&] {
-            return to.name(NameKind::Memcpy, copyName(rows.integer(way), known(rows, from), known(rows, target)));
-        });
+        event.name = namedBy(to, rows, ownName, NameKind::Memcpy);
+        if (!event.name.valid())
+            event.name = names.get(keyOf(rows, {way, from, target}), [&] {
+                return to.name(NameKind::Memcpy, copyName(rows.integer(way), known(rows, from), known(rows, target)));
+            });
         event.correlation = rows.id(where.correlation);
         event.bytes = rows.id(bytes);
         event.graphNode = rows.id(graphNode);
@@ -181,7 +196,7 @@ void readNsysMemsets(NsysEvents& to)
         return;
     NsysRows rows(to.db, *table);
     const Where where(rows);
-    const Column bytes = rows.column("bytes"), memory = rows.column("memKind");
+    const Column bytes = rows.column("bytes"), memory = rows.column("memKind"), ownName = rows.column(kOwnName);
     const Column graphNode = rows.column("graphNodeId");
     NumberedNames names;
     while (rows.next()) {
@@ -192,8 +207,10 @@ void readNsysMemsets(NsysEvents& to)
         event.startNs = span->startNs;
         event.durNs = span->durNs;
         event.track = to.target.queue(where.queue(rows));
-        event.name = names.get(keyOf(rows, {memory}),
-                               [&] { return to.name(NameKind::Memset, memsetName(known(rows, memory))); });
+        event.name = namedBy(to, rows, ownName, NameKind::Memset);
+        if (!event.name.valid())
+            event.name = names.get(keyOf(rows, {memory}),
+                                   [&] { return to.name(NameKind::Memset, memsetName(known(rows, memory))); });
         event.correlation = rows.id(where.correlation);
         event.bytes = rows.id(bytes);
         event.graphNode = rows.id(graphNode);
@@ -207,7 +224,7 @@ void readNsysWaits(NsysEvents& to)
         return;
     NsysRows rows(to.db, *table);
     const Where where(rows);
-    const Column type = rows.column("syncType");
+    const Column type = rows.column("syncType"), ownName = rows.column(kOwnName);
     while (rows.next()) {
         const auto span = to.span(rows, where.start, where.end);
         if (!span)
@@ -216,7 +233,9 @@ void readNsysWaits(NsysEvents& to)
         event.startNs = span->startNs;
         event.durNs = span->durNs;
         event.track = to.target.waits(where.queue(rows));
-        event.name = to.name(NameKind::Sync, waitName(rows.integer(type)));
+        event.name = namedBy(to, rows, ownName, NameKind::Sync);
+        if (!event.name.valid())
+            event.name = to.name(NameKind::Sync, waitName(rows.integer(type)));
         event.correlation = rows.id(where.correlation);
     }
 }

@@ -62,7 +62,8 @@ bool isNsys(NsysDatabase& db)
 /// From whichever of the tables holds it; a file of 2021 holds none.
 void readVersion(NsysEvents& to)
 {
-    std::string product;
+    std::string product = "Nsight Systems";
+    std::string version;
     for (const char* name : {"META_DATA_EXPORT", "EXPORT_META_DATA"}) {
         const NsysTable* const table = to.db.find(name);
         if (table == nullptr)
@@ -72,12 +73,14 @@ void readVersion(NsysEvents& to)
         while (rows.next()) {
             const std::string text = rows.text(key);
             if (text == "EXPORT_PRODUCT_VERSION")
-                product = rows.text(value);
+                version = rows.text(value);
+            else if (text == "EXPORT_PRODUCT_NAME" && rows.text(value) != "NVIDIA Nsight Systems")
+                product = rows.text(value);  // fp8scope writes such files as well
             else if (text == "EXPORT_SCHEMA_VERSION")
                 to.events.meta["nsys_schema"] = rows.text(value);
         }
     }
-    to.events.producer = product.empty() ? "Nsight Systems" : "Nsight Systems " + product;
+    to.events.producer = version.empty() ? product : product + " " + version;
 }
 
 void readSessionStart(NsysEvents& to)

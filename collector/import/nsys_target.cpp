@@ -186,7 +186,8 @@ std::uint32_t NsysTarget::queue(const Queue& queue)
     if (isNew) {
         const NsysGlobalId owner = processOf(queue);
         at->second = addTrack(process(owner), device(owner, queue.device), TrackKind::DeviceQueue,
-                              fmt::format("stream {}", queue.stream), static_cast<std::uint64_t>(queue.stream));
+                              fmt::format("GPU {} stream {}", queue.device, queue.stream),
+                              static_cast<std::uint64_t>(queue.stream));
     }
     return at->second;
 }
@@ -196,7 +197,8 @@ std::uint32_t NsysTarget::waits(const Queue& queue)
     const auto [at, isNew] = m_waits.try_emplace(Queue{queue.process, queue.device, 0, 0}, 0);
     if (isNew) {
         const NsysGlobalId owner = processOf(queue);
-        at->second = addTrack(process(owner), device(owner, queue.device), TrackKind::DeviceQueue, "waits", UINT64_MAX);
+        at->second = addTrack(process(owner), device(owner, queue.device), TrackKind::Annotation,
+                              fmt::format("GPU {} waits", queue.device), UINT64_MAX);
     }
     return at->second;
 }

@@ -18,6 +18,7 @@ ALLOWED = {
     "engine/kernels": {"engine/numerics"},
     "engine/cpu": {"engine/kernels", "engine/plan", "engine/numerics"},
     "collector/import": {"collector/trace"},
+    "collector/export": {"collector/trace"},
     "collector/wire": set(),
     "collector/recorder": {"collector/trace", "collector/wire"},
     "engine/worker": {"collector/wire", "engine/cpu", "engine/plan", "engine/numerics"},

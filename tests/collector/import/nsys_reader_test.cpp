@@ -286,7 +286,7 @@ TEST_F(NsysReader, PutsWaitsBesideTheQueues)
 {
     const RawEvents events = read({});
     for (const DeviceEvent& e : events.device)
-        EXPECT_EQ(events.names[e.name.value].kind == NameKind::Sync, events.tracks[e.track].track.name == "waits");
+        EXPECT_EQ(events.names[e.name.value].kind == NameKind::Sync, events.tracks[e.track].track.name == "GPU 0 waits");
 }
 
 TEST_F(NsysReader, RefusesOtherDatabases)
