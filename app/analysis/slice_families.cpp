@@ -39,22 +39,27 @@ RoleFamily classify(const TraceOp& op)
 
 RoleFamily classify(const Name& name) { return {name.role, familyOf(name.role, name.precision)}; }
 
+SliceFamilies::OfOp::OfOp(const TraceOp& op)
+    : kind(classify(op)), needsTypes(op.role == Role::Gemm && op.aType.empty() && op.bType.empty())
+{}
+
+SliceFamilies::OfName::OfName(const Name& name)
+    : kind(classify(name)), decides(name.kind == NameKind::Memcpy || name.kind == NameKind::Memset)
+{}
+
 SliceFamilies::SliceFamilies(const Trace& trace)
+    : m_ops(trace.ops.begin(), trace.ops.end()), m_names(trace.names.begin(), trace.names.end())
+{}
+
+RoleFamily SliceFamilies::of(const TraceOp* op, const Name& name)
 {
-    m_ops.reserve(trace.ops.size());
-    for (const TraceOp& op : trace.ops)
-        m_ops.push_back(classify(op));
-    m_names.reserve(trace.names.size());
-    for (const Name& name : trace.names)
-        m_names.push_back(classify(name));
+    return op != nullptr ? choose(OfOp(*op), OfName(name)) : classify(name);
 }
 
 Family familyOfSlice(const Trace& trace, const Track& track, std::size_t index)
 {
     const OpId op = track.slices.op[index];
-    if (op.valid() && trace.op(op).role != Role::Other)
-        return classify(trace.op(op)).family;
-    return classify(trace.name(track.slices.name[index])).family;
+    return SliceFamilies::of(op.valid() ? &trace.op(op) : nullptr, trace.name(track.slices.name[index])).family;
 }
 
 }  // namespace fp8scope::analysis

@@ -16,7 +16,8 @@ struct RoleFamily {
 };
 
 /// By the op where there is one (role and operand types), else by the name. An op of unknown role falls back to its
-/// name.
+/// name; so do copies and memsets, which are what they are whatever op asked for them, and products whose operand types
+/// the op does not say.
 class SliceFamilies {
 public:
     explicit SliceFamilies(const Trace& trace);
@@ -26,13 +27,29 @@ public:
     }
     [[nodiscard]] RoleFamily of(OpId op, NameId name) const
     {
-        if (op.valid() && m_ops[op.value].role != Role::Other)
-            return m_ops[op.value];
-        return m_names[name.value];
+        return op.valid() ? choose(m_ops[op.value], m_names[name.value]) : m_names[name.value].kind;
     }
+    [[nodiscard]] static RoleFamily of(const TraceOp* op, const Name& name);
 
 private:
-    std::vector<RoleFamily> m_ops, m_names;
+    struct OfOp {
+        explicit OfOp(const TraceOp&);
+        RoleFamily kind;
+        bool needsTypes = false;
+    };
+    struct OfName {
+        explicit OfName(const Name&);
+        RoleFamily kind;
+        bool decides = false;
+    };
+    static RoleFamily choose(const OfOp& op, const OfName& name)
+    {
+        if (name.decides || op.kind.role == Role::Other)
+            return name.kind;
+        return op.needsTypes && name.kind.role == Role::Gemm ? name.kind : op.kind;
+    }
+    std::vector<OfOp> m_ops;
+    std::vector<OfName> m_names;
 };
 
 [[nodiscard]] RoleFamily classify(const TraceOp& op);

@@ -35,6 +35,8 @@ OpId TraceOpTable::intern(const OpEvidence& evidence, std::int64_t startNs)
     op.phase = evidence.phase;
     if (evidence.isProduct)
         describeProduct(evidence, op);
+    else
+        describeTypes(evidence, op);
     m_ops.push_back(std::move(op));
     return entry->second;
 }
@@ -75,6 +77,24 @@ void TraceOpTable::describeProduct(const OpEvidence& evidence, TraceOp& op)
         const bool isFp8 = product->aType.starts_with("e") && product->aType != "e2m1";
         layer.precision = isFp8 ? "fp8" : product->aType;
     }
+}
+
+/// Of what a product's op launched besides, the product's types; of any other op, those of its first two operands.
+void TraceOpTable::describeTypes(const OpEvidence& evidence, TraceOp& op)
+{
+    if (const std::optional<GemmArguments>& product = gemm(evidence.name, evidence.arguments)) {
+        op.aType = product->aType;
+        op.bType = product->bType;
+        op.dType = product->dType;
+        return;
+    }
+    if (evidence.arguments == DeviceEvent::kNoArguments)
+        return;
+    const std::vector<std::string> types = parseTypes(m_raw.arguments[evidence.arguments].types);
+    if (!types.empty())
+        op.aType = elementType(types[0]);
+    if (types.size() > 1)
+        op.bType = elementType(types[1]);
 }
 
 LayerId TraceOpTable::layerOf(RunId run, std::uint32_t module, std::int64_t startNs)

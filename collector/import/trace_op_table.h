@@ -41,6 +41,7 @@ private:
     };
     [[nodiscard]] LayerId layerOf(RunId run, std::uint32_t module, std::int64_t startNs);
     void describeProduct(const OpEvidence& evidence, TraceOp& op);
+    void describeTypes(const OpEvidence& evidence, TraceOp& op);
     void nameLayers();
     void numberLayers();
     void numberOps();
