@@ -105,6 +105,8 @@ struct CpuExecutor::Impl {
         ctx.dataset = &dataset;
         ctx.activation = kernels::makeActivation(activationKind(plan.config.activation));
         ctx.columnPartials.resize(columnPartialElements(plan));
+        ctx.columnSums.resize(
+            static_cast<std::size_t>(*std::max_element(plan.config.widths.begin(), plan.config.widths.end())));
         ctx.rowLoss.resize(static_cast<std::size_t>(plan.config.batch));
         ctx.quantized.resize(plan.quantized.size());
         ctx.gemmOfOp.resize(plan.ops.size());

@@ -28,8 +28,10 @@ void largestOfRows(std::span<const float> values, std::span<std::int32_t> labels
 }  // namespace
 
 Dataset::Dataset(const plan::StepPlan& plan, const kernels::CpuKernels& kernels)
-    : m_batches(static_cast<std::size_t>(plan.config.datasetBatches)), m_inputBytes(plan.tensor(plan.input).bytes()),
-      m_targetBytes(plan.tensor(plan.target).bytes()), m_inputs(m_batches * m_inputBytes),
+    : m_batches(static_cast<std::size_t>(plan.config.datasetBatches)),
+      m_microBatches(static_cast<std::size_t>(plan.config.microBatches)),
+      m_inputBytes(plan.tensor(plan.input).bytes() * m_microBatches),
+      m_targetBytes(plan.tensor(plan.target).bytes() * m_microBatches), m_inputs(m_batches * m_inputBytes),
       m_targets(m_batches * m_targetBytes)
 {
     const std::span inputs(reinterpret_cast<kernels::Bf16*>(m_inputs.data()), m_inputs.size() / sizeof(kernels::Bf16));
@@ -51,15 +53,17 @@ Dataset::Dataset(const plan::StepPlan& plan, const kernels::CpuKernels& kernels)
     }
 }
 
-Batch Dataset::batch(std::int64_t step) const
+Batch Dataset::batch(std::int64_t step, int microBatch) const
 {
-    const std::size_t b = static_cast<std::size_t>(step) % m_batches;
-    return {{m_inputs.data() + b * m_inputBytes, m_inputBytes}, {m_targets.data() + b * m_targetBytes, m_targetBytes}};
+    const std::size_t b = static_cast<std::size_t>(step) % m_batches, part = static_cast<std::size_t>(microBatch);
+    const std::size_t inputBytes = m_inputBytes / m_microBatches, targetBytes = m_targetBytes / m_microBatches;
+    return {{m_inputs.data() + b * m_inputBytes + part * inputBytes, inputBytes},
+            {m_targets.data() + b * m_targetBytes + part * targetBytes, targetBytes}};
 }
 
 std::size_t Dataset::keptBytes(const plan::StepPlan& plan)
 {
-    return static_cast<std::size_t>(plan.config.datasetBatches) *
+    return static_cast<std::size_t>(plan.config.datasetBatches) * static_cast<std::size_t>(plan.config.microBatches) *
            (plan.tensor(plan.input).bytes() + plan.tensor(plan.target).bytes());
 }
 

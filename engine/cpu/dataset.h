@@ -25,15 +25,15 @@ public:
     /// Cross-entropy: the class with the teacher's largest output.
     Dataset(const plan::StepPlan&, const kernels::CpuKernels&);
 
-    /// The batch of a step: all in turn, from the first again.
-    [[nodiscard]] Batch batch(std::int64_t step) const;
+    /// A micro-batch of a step's batch: batches in turn, from the first again.
+    [[nodiscard]] Batch batch(std::int64_t step, int microBatch = 0) const;
 
     /// Bytes that a plan's data set keeps, and the most that making it takes on top.
     [[nodiscard]] static std::size_t keptBytes(const plan::StepPlan&);
     [[nodiscard]] static std::size_t teacherBytes(const plan::MlpConfig&);
 
 private:
-    std::size_t m_batches = 0;
+    std::size_t m_batches = 0, m_microBatches = 1;
     std::size_t m_inputBytes = 0, m_targetBytes = 0;  // of one batch
     AlignedBytes m_inputs, m_targets;
 };

@@ -36,8 +36,8 @@ void maxReduce(OpContext& ctx, const Op& op)
         return ctx.kernels->maxReduce(
             x.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     };
-    ctx.arena->f32(op.outputs[0])[0] =
-        parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax);
+    storeAmax(ctx, op.outputs[0],
+              parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax));
 }
 
 void toF32(OpContext& ctx, const Op& op)

@@ -49,11 +49,17 @@ void runCastTranspose(OpContext& ctx, const Op& op, const kernels::CastTranspose
     };
     const CastResult result = parallelReduce(x.rows, kernels::kRowBlock, CastResult{}, part, join);
     if (op.outputs[2].valid())
-        ctx.arena->f32(op.outputs[2])[0] = result.amax;
+        storeAmax(ctx, op.outputs[2], result.amax);
     noteQuantization(ctx, op, result.counts);
 }
 
 }  // namespace
+
+void storeAmax(OpContext& ctx, plan::TensorId id, float amax)
+{
+    float& stored = ctx.arena->f32(id)[0];
+    stored = ctx.tensor(id).persistent ? kernels::maxAmax(stored, amax) : amax;
+}
 
 void amax(OpContext& ctx, const Op& op)
 {
@@ -61,8 +67,8 @@ void amax(OpContext& ctx, const Op& op)
     const auto part = [&](std::int64_t begin, std::int64_t end) {
         return ctx.kernels->amax(x.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
     };
-    ctx.arena->f32(op.outputs[0])[0] =
-        parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax);
+    storeAmax(ctx, op.outputs[0],
+              parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax));
 }
 
 void cast(OpContext& ctx, const Op& op)
@@ -99,7 +105,7 @@ void castTransposeDbias(OpContext& ctx, const Op& op)
     kernels::CastTransposeArgs args = castTransposeArgs(ctx, op);
     args.columnPartials = ctx.columnPartials.data();
     runCastTranspose(ctx, op, args, ctx.kernels->castTranspose);
-    reduceColumnPartials(ctx, x.rows, x.cols, ctx.arena->f32(op.outputs[3]));
+    reduceColumnPartials(ctx, x.rows, x.cols, op.outputs[3], op.accumulate);
 }
 
 void activationAmax(OpContext& ctx, const Op& op)
@@ -109,8 +115,8 @@ void activationAmax(OpContext& ctx, const Op& op)
         const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
         return ctx.kernels->actAmax(ctx.activation, z.subspan(i, n), a.subspan(i, n));
     };
-    ctx.arena->f32(op.outputs[1])[0] =
-        parallelReduce(static_cast<std::int64_t>(z.size()), kElementGrain, 0.0F, part, kernels::maxAmax);
+    storeAmax(ctx, op.outputs[1],
+              parallelReduce(static_cast<std::int64_t>(z.size()), kElementGrain, 0.0F, part, kernels::maxAmax));
 }
 
 void activationCastTranspose(OpContext& ctx, const Op& op)

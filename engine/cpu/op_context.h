@@ -23,6 +23,7 @@ struct OpContext {
     const Dataset* dataset = nullptr;
     kernels::Activation activation;
     std::vector<float> columnPartials;  ///< enough for the largest column sum of the plan
+    std::vector<float> columnSums;      ///< enough for one row of them
     std::vector<double> rowLoss;        ///< one a row of the batch
     std::vector<QuantizationStat> quantized;
     std::int64_t step = 0;  ///< steps done before this one
@@ -76,8 +77,12 @@ void castTransposeDbias(OpContext&, const plan::Op&);
 void activationAmax(OpContext&, const plan::Op&);
 void activationCastTranspose(OpContext&, const plan::Op&);
 
-/// Adds up the first `rows` x `cols` partial column sums of ctx.columnPartials.
-void reduceColumnPartials(OpContext&, std::int64_t rows, std::int64_t cols, std::span<float> out);
+/// Writes the sums of the first `rows` x `cols` partial column sums of ctx.columnPartials to the tensor, or adds them
+/// to it.
+void reduceColumnPartials(OpContext&, std::int64_t rows, std::int64_t cols, plan::TensorId to, bool accumulate);
+
+/// Stores an amax; a persistent tensor collects the largest until the delayed update clears it.
+void storeAmax(OpContext&, plan::TensorId, float amax);
 
 /// Notes amax and scale of the op's quantized tensor as they are now, with its counters. Does nothing for other ops.
 void noteQuantization(OpContext&, const plan::Op&, const CastCounts&);

@@ -30,7 +30,7 @@ std::int64_t rowGrain(std::int64_t cols)
 
 void loadBatch(OpContext& ctx, const Op& op)
 {
-    const Batch batch = ctx.dataset->batch(ctx.step);
+    const Batch batch = ctx.dataset->batch(ctx.step, op.microBatch);
     copyInto(batch.input, ctx.arena->bytes(op.outputs[0]));
     copyInto(batch.target, ctx.arena->bytes(op.outputs[1]));
 }
@@ -60,9 +60,13 @@ void biasAdd(OpContext& ctx, const Op& op)
     });
 }
 
-void reduceColumnPartials(OpContext& ctx, std::int64_t rows, std::int64_t cols, std::span<float> out)
+void reduceColumnPartials(OpContext& ctx, std::int64_t rows, std::int64_t cols, plan::TensorId to, bool accumulate)
 {
-    ctx.kernels->reduceColumns(ctx.columnPartials.data(), rows, cols, 0, cols, out.data());
+    const std::span<float> sums = ctx.arena->f32(to);
+    float* const out = accumulate ? ctx.columnSums.data() : sums.data();
+    ctx.kernels->reduceColumns(ctx.columnPartials.data(), rows, cols, 0, cols, out);
+    for (std::size_t c = 0; accumulate && c < sums.size(); ++c)
+        sums[c] += out[c];
 }
 
 void biasGrad(OpContext& ctx, const Op& op)
@@ -73,7 +77,7 @@ void biasGrad(OpContext& ctx, const Op& op)
         const kernels::RowRange part{.rows = dy.rows, .cols = dy.cols, .begin = begin, .end = end};
         ctx.kernels->biasGrad(values, part, ctx.columnPartials.data());
     });
-    reduceColumnPartials(ctx, dy.rows, dy.cols, ctx.arena->f32(op.outputs[0]));
+    reduceColumnPartials(ctx, dy.rows, dy.cols, op.outputs[0], op.accumulate);
 }
 
 void activationForward(OpContext& ctx, const Op& op)
@@ -102,7 +106,7 @@ void loss(OpContext& ctx, const Op& op)
     const bool classes = ctx.plan->config.loss == plan::Loss::SoftmaxCrossEntropy;
     const auto y = ctx.arena->bf16(op.inputs[0]), dy = ctx.arena->bf16(op.outputs[0]);
     const std::span<double> rowLoss(ctx.rowLoss);
-    const auto terms = static_cast<double>(classes ? shape.rows : shape.elements());
+    const auto terms = static_cast<double>((classes ? shape.rows : shape.elements()) * ctx.plan->config.microBatches);
     const auto gradScale = static_cast<float>((classes ? 1.0 : 2.0) / terms);
     parallelFor(shape.rows, rowGrain(shape.cols), [&](std::int64_t begin, std::int64_t end) {
         const auto row = static_cast<std::size_t>(begin), rows = static_cast<std::size_t>(end - begin);
@@ -116,7 +120,8 @@ void loss(OpContext& ctx, const Op& op)
                                       gradScale, dy.subspan(first, n), mine);
     });
     const double sum = std::accumulate(rowLoss.begin(), rowLoss.begin() + shape.rows, 0.0);  // in order of rows
-    ctx.arena->f32(op.outputs[1])[0] = static_cast<float>(sum / terms);
+    float& loss = ctx.arena->f32(op.outputs[1])[0];
+    loss = static_cast<float>(sum / terms) + (op.accumulate ? loss : 0.0F);
 }
 
 }  // namespace fp8scope::cpu

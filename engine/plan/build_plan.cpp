@@ -5,6 +5,7 @@
 #include "engine/plan/memory_planner.h"
 #include "engine/plan/op_facts.h"
 #include "engine/plan/passes.h"
+#include "engine/plan/repeated_ops.h"
 #include "engine/plan/unfused.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,8 @@ void refuseUnplannable(const MlpConfig& config)
         throw Error("a plan needs at least two widths, each 1 or more", "widths", "");
     if (config.batch < 1)
         throw Error(fmt::format("a plan needs a batch of 1 or more, not {}", config.batch), "batch", "");
+    if (config.microBatches < 1)
+        throw Error(fmt::format("a batch has at least one part, not {}", config.microBatches), "micro_batches", "");
     if (const auto broken = brokenRelation(config))
         throw Error(fmt::format("key '{}' {}", broken->key, broken->rule), broken->key, "");
 }
@@ -49,7 +52,7 @@ StepPlan buildPlan(const MlpConfig& config, std::string_view mode, const PlanOpt
 StepPlan buildPlan(const MlpConfig& config, const ModeSettings& settings, const PlanOptions& options)
 {
     refuseUnplannable(config);
-    StepPlan plan = applyFusions(buildUnfused(config, settings));
+    StepPlan plan = applyFusions(repeatForMicroBatches(recomputeActivations(buildUnfused(config, settings))));
     deriveOpFacts(plan);
     refuseIllegalGemms(plan);
     planMemory(plan, options);

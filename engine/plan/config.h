@@ -29,7 +29,18 @@ struct Fusions {
     bool castTranspose = false;  ///< one read writes the fp8 tensor and its transpose, once a step
     bool dbiasCastTranspose = false;  ///< ... and the bias gradient, for dY
     bool actCast = false;             ///< activation with amax (tensorwise) or with amax, cast and transpose (delayed)
+    bool weightCache = false;         ///< weights cast once a step, not once a micro-batch
     friend bool operator==(const Fusions&, const Fusions&) = default;
+};
+
+/// Which layers fp8 modes keep in bf16, besides those that no fp8 GEMM takes. A layer is y = x W^T, W [out, in].
+struct LayerFilter {
+    std::int64_t minK = 1;          ///< in features
+    std::int64_t minN = 1;          ///< out features
+    std::int64_t multipleOf = 16;   ///< of in and out features
+    std::vector<std::string> skip;  ///< names, with * and ? as in a shell
+    bool firstLayerBf16 = false, lastLayerBf16 = false;
+    bool torchaoAuto = false;  ///< torchao's _auto_filter_for_recipe
 };
 
 /// One run's complete configuration: a mode is a preset of precision and fusions ("bf16", "fp8", "fp8-fused").
@@ -39,17 +50,25 @@ struct MlpConfig {
     bool bias = true;
     Activation activation = Activation::Relu;  ///< between layers; none after the last
     std::int64_t batch = 1024;
+    int microBatches = 1;           ///< parts of a batch, whose gradients add up before the one update
+    DType wgradType = DType::Bf16;  ///< of weight gradients: bf16, or f32 as when many parts add up
+    bool alwaysDgrad = false;       ///< fp8 layers compute the first layer's input gradient, as torchao does
+    int checkpoint = 0;             ///< layers of a block whose forward is computed again in backward; 0: none is
     int steps = 20;
     int warmup = 3;
     Loss loss = Loss::MeanSquaredError;
     OptimizerConfig optimizer;
     RecipeConfig recipe;
+    LayerFilter filter;
     std::uint64_t seed = 1;
     int datasetBatches = 8;  ///< distinct batches drawn from the teacher, used in turn
     std::vector<std::string> modes{"bf16", "fp8", "fp8-fused"};
     /// Fusion switches set by hand ("bias_epilogue" -> true): they override the mode's preset. In the order of
     /// fusionSwitches(), each at most once.
     std::vector<std::pair<std::string, bool>> fusionOverrides;
+
+    [[nodiscard]] std::int64_t microBatchRows() const { return batch / microBatches; }
+    [[nodiscard]] std::size_t layerCount() const { return widths.size() - 1; }
 };
 
 /// What a mode means for one run: whether linears run in fp8, and which fusions are on.

@@ -3,6 +3,8 @@
 // written.
 #include "engine/plan/config_keys.h"
 
+#include "engine/plan/key_builders.h"
+#include "engine/plan/layer_filter.h"
 #include "engine/plan/mode_name.h"
 #include "engine/plan/recipe_keys.h"
 
@@ -10,90 +12,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace fp8scope::plan {
 namespace {
 
-constexpr std::int64_t kLargestDimension = std::int64_t{1}
-                                           << 20;  // beyond any layer; keeps every product of two in 64 bits
 constexpr std::size_t kMostLayers = 10'000;
-
-/// `access` gives the member of a (const or plain) MlpConfig that the key stands for.
-template <typename Access>
-KeyBinding integerKey(std::string key, std::int64_t low, std::int64_t high, std::string meaning, Access access)
-{
-    const MlpConfig defaults;
-    KeyBinding binding;
-    binding.doc = {std::move(key), "integer", fmt::format("{} to {}", low, high), fmt::format("{}", access(defaults)),
-                   std::move(meaning)};
-    binding.type = ValueType::Integer;
-    binding.set = [=](MlpConfig& config, const SettingValue& value) -> BrokenRule {
-        const auto number = std::get<std::int64_t>(value);
-        if (number < low || number > high)
-            return fmt::format("must be from {} to {}, is {}", low, high, number);
-        access(config) = static_cast<std::remove_reference_t<decltype(access(config))>>(number);
-        return {};
-    };
-    binding.toml = [=](const MlpConfig& config) { return fmt::format("{}", access(config)); };
-    return binding;
-}
-
-struct NumberRange {
-    double low = 0, high = 1;
-    bool lowIncluded = true;
-
-    [[nodiscard]] bool contains(double v) const
-    {
-        return std::isfinite(v) && (lowIncluded ? v >= low : v > low) && (lowIncluded ? v < high : v <= high);
-    }
-    [[nodiscard]] std::string text() const
-    {
-        return lowIncluded ? fmt::format("{} to below {}", low, high) : fmt::format("above {}, at most {}", low, high);
-    }
-};
-
-template <typename Access>
-KeyBinding numberKey(std::string key, NumberRange range, std::string meaning, Access access)
-{
-    const MlpConfig defaults;
-    KeyBinding binding;
-    binding.doc = {std::move(key), "number", range.text(), tomlNumber(access(defaults)), std::move(meaning)};
-    binding.type = ValueType::Number;
-    binding.set = [=](MlpConfig& config, const SettingValue& value) -> BrokenRule {
-        const double number = std::get<double>(value);
-        if (!range.contains(number))
-            return fmt::format("must be {}, is {}", range.text(), number);
-        access(config) = number;
-        return {};
-    };
-    binding.toml = [=](const MlpConfig& config) { return tomlNumber(access(config)); };
-    return binding;
-}
-
-/// A key whose value is one of an enum's words.
-template <typename Enum, typename Access>
-KeyBinding wordKey(std::string key, std::vector<Enum> values, std::string meaning, Access access)
-{
-    const MlpConfig defaults;
-    std::vector<std::string_view> words;
-    std::transform(values.begin(), values.end(), std::back_inserter(words), [](Enum v) { return toString(v); });
-    const std::string range = fmt::format("{}", fmt::join(words, ", "));
-    KeyBinding binding;
-    binding.doc = {std::move(key), "text", range, quoted(toString(access(defaults))), std::move(meaning)};
-    binding.type = ValueType::Text;
-    binding.set = [=](MlpConfig& config, const SettingValue& value) -> BrokenRule {
-        const auto& word = std::get<std::string>(value);
-        const auto found = std::find(words.begin(), words.end(), word);
-        if (found == words.end())
-            return fmt::format("must be one of {}, is '{}'", range, word);
-        access(config) = values[static_cast<std::size_t>(found - words.begin())];
-        return {};
-    };
-    binding.toml = [=](const MlpConfig& config) { return quoted(toString(access(config))); };
-    return binding;
-}
 
 KeyBinding nameKey()
 {
@@ -134,26 +59,6 @@ KeyBinding widthsKey()
     };
     binding.toml = [](const MlpConfig& config) { return fmt::format("[{}]", fmt::join(config.widths, ", ")); };
     return binding;
-}
-
-KeyBinding biasKey()
-{
-    KeyBinding binding;
-    binding.doc = {"bias", "boolean", "true, false", "true", "whether every layer has a bias"};
-    binding.type = ValueType::Boolean;
-    binding.set = [](MlpConfig& config, const SettingValue& value) -> BrokenRule {
-        config.bias = std::get<bool>(value);
-        return {};
-    };
-    binding.toml = [](const MlpConfig& config) { return config.bias ? "true" : "false"; };
-    return binding;
-}
-
-std::string tomlList(const std::vector<std::string>& words)
-{
-    std::vector<std::string> items;
-    std::transform(words.begin(), words.end(), std::back_inserter(items), quoted);
-    return fmt::format("[{}]", fmt::join(items, ", "));
 }
 
 KeyBinding modesKey()
@@ -225,7 +130,8 @@ std::vector<KeyBinding> makeBindings()
     std::vector<KeyBinding> keys{
         nameKey(),
         widthsKey(),
-        biasKey(),
+        booleanKey(
+            "bias", "whether every layer has a bias", [](auto& c) -> auto& { return c.bias; }),
         wordKey<Activation>(
             "activation", {Activation::Relu, Activation::Gelu, Activation::None}, "between layers; none after the last",
             [](auto& c) -> auto& { return c.activation; }),
@@ -268,8 +174,14 @@ std::vector<KeyBinding> makeBindings()
             "recipe.kind", {RecipeKind::Tensorwise, RecipeKind::Delayed}, "how fp8 scales are chosen",
             [](auto& c) -> auto& { return c.recipe.kind; }),
     };
-    for (KeyBinding& key : recipeKeys())
-        keys.push_back(std::move(key));
+    const auto append = [&keys](std::vector<KeyBinding> more, auto place) {
+        keys.insert(place, std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    };
+    const auto firstOfASection = std::find_if(
+        keys.begin(), keys.end(), [](const KeyBinding& key) { return key.doc.key.find('.') != std::string::npos; });
+    append(structureKeys(), firstOfASection);  // TOML's keys of no section come first
+    append(recipeKeys(), keys.end());
+    append(filterKeys(), keys.end());
     for (const FusionSwitch& fusion : fusionSwitches())
         keys.push_back(fusionKey(fusion));
     return keys;
@@ -339,7 +251,12 @@ std::optional<BrokenRelation> brokenRelation(const MlpConfig& config)
 {
     if (config.loss == Loss::SoftmaxCrossEntropy && config.widths.back() < 2)
         return BrokenRelation{"widths", "must end with 2 classes or more for the loss softmax_cross_entropy"};
-    return brokenRecipe(config.recipe);
+    if (auto broken = brokenRecipe(config.recipe))
+        return broken;
+    if (config.batch % config.microBatches != 0)
+        return BrokenRelation{"micro_batches", fmt::format("must divide the batch: {} rows are not {} equal parts",
+                                                           config.batch, config.microBatches)};
+    return brokenFilter(config);
 }
 
 }  // namespace fp8scope::plan

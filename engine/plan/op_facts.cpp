@@ -120,6 +120,8 @@ std::uint64_t leastBytes(const StepPlan& plan, const Op& op)
     const std::uint64_t bytes = operandBytes(plan, op.inputs) + operandBytes(plan, op.outputs);
     if (op.kind == OpKind::LoadBatch)
         return 2 * bytes;  // a copy: read from the data set, written to the arena
+    if (op.gemm && op.gemm->beta != 0)
+        return bytes + plan.tensor(op.gemm->dTensor).bytes();
     if (op.kind != OpKind::OptimizerStep)
         return bytes;
     std::uint64_t readToo = 0;  // masters, states and the step count are updated in place; bf16 parameters only written

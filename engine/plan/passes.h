@@ -24,6 +24,10 @@ namespace fp8scope::plan {
 /// ActCastTranspose, and the bf16 activation is not kept (needs fuseCastTranspose).
 [[nodiscard]] StepPlan fuseActCast(StepPlan);
 
+/// Micro-batches after the first use its casts of the weights, scales included. The first pass: it relies on
+/// micro-batches being copies of the first.
+[[nodiscard]] StepPlan fuseWeightCache(StepPlan);
+
 /// All passes that plan.settings.fusions asks for, in order, then without the tensors that nothing uses any more.
 [[nodiscard]] StepPlan applyFusions(StepPlan);
 

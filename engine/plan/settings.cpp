@@ -46,7 +46,8 @@ Fusions presetOf(std::string_view mode)
                 .castChain = true,
                 .castTranspose = true,
                 .dbiasCastTranspose = true,
-                .actCast = true};
+                .actCast = true,
+                .weightCache = true};
     if (mode == "bf16")
         return {.biasEpilogue = true};  // the strong baseline: what every framework does for 16-bit linears
     return {};
@@ -94,6 +95,7 @@ const std::vector<FusionSwitch>& fusionSwitches()
         {"act_cast", &Fusions::actCast,
          "the activation also finds the amax (tensorwise; needs cast_chain), or the amax, the cast and the transpose "
          "(delayed; needs cast_transpose)"},
+        {"weight_cache", &Fusions::weightCache, "weights are cast once a step instead of once a micro-batch"},
     };
     return switches;
 }

@@ -86,7 +86,7 @@ struct GemmCall {
 /// What an op does. "x -> y" lists inputs -> outputs in the order of Op::inputs and Op::outputs; [] marks an optional
 /// operand, which is none() when absent. Every kind is one kernel on a GPU.
 enum class OpKind : std::uint8_t {
-    LoadBatch,         ///< -> x, target: the next batch of the data set
+    LoadBatch,         ///< -> x, target: the next batch of the data set, its part Op::microBatch
     Gemm,              ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
     Abs,               ///< x bf16 -> |x| bf16
     MaxReduce,         ///< |x| bf16 -> amax f32 scalar
@@ -111,7 +111,7 @@ enum class OpKind : std::uint8_t {
     ActAmax,             ///< z bf16 -> a bf16, amax f32 scalar
     ActCastTranspose,    ///< z bf16, scale -> q, q^T, amax (a itself is not kept)
     ActBackward,         ///< da bf16, z bf16 -> dz bf16
-    Loss,                ///< y bf16, target -> dy bf16, loss f32 scalar
+    Loss,                ///< y bf16, target -> dy bf16, loss f32 scalar: the mean over the batch, of which y is a part
     OptimizerStep,  ///< dw bf16, [db f32] -> w bf16, master f32, state.. f32, [b bf16, bias master, bias state..], step
                     ///< f32 (a layer's own count of steps done, which the op raises first; db is left out without a
                     ///< bias)
@@ -130,6 +130,9 @@ struct Op {
     std::optional<GemmCall> gemm;
     double constant = 0;
     DType fp8Type = DType::E4m3;  ///< of ops that make or scale for an fp8 tensor
+    int microBatch = 0;
+    bool accumulate = false;  ///< a bias gradient or loss is added to what is there (a GEMM has its beta)
+    bool recompute = false;   ///< of a forward pass that is done again in backward
     int quantized = -1;  ///< index into StepPlan::quantized of ops whose counters belong to that tensor's statistics
     std::int64_t m = 0, n = 0, k = 0;  ///< GEMM: as in TraceOp (row-major view); else rows, cols, 0
     double flops = 0;
@@ -144,7 +147,9 @@ struct LayerPlan {
     TensorId weight, bias;  ///< bias: none() without
 };
 
-/// A tensor that is quantized each step, and where its amax and scale stand.
+/// A tensor that is quantized each step, and where its amax and scale stand. Parts of activations and gradients have an
+/// entry each, after those of the first micro-batch; delayed scales are one for all parts, their amax the largest so
+/// far.
 struct QuantizedTensor {
     std::string name;  ///< "layer2.x", "layer2.w", "layer2.dy"
     int layer = -1;
@@ -162,7 +167,8 @@ struct StepPlan {
     std::vector<Tensor> tensors;
     std::vector<Op> ops;
     std::vector<QuantizedTensor> quantized;
-    TensorId input, target, prediction, loss;
+    TensorId input, target, prediction;  ///< of the first micro-batch
+    TensorId loss;
     std::size_t arenaBytes = 0;  ///< all tensors, persistent ones included
 
     [[nodiscard]] const Tensor& tensor(TensorId id) const { return tensors[id.value]; }

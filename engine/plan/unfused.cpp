@@ -4,6 +4,7 @@
 #include "engine/plan/unfused.h"
 
 #include "engine/plan/gemm_calls.h"
+#include "engine/plan/layer_filter.h"
 #include "engine/plan/quantizer.h"
 
 #include <fmt/format.h>
@@ -152,8 +153,12 @@ private:
     {
         if (l > 0)
             inputGradient(l);
+        else if (m_plan.config.alwaysDgrad && fp8(0))
+            m_quantizer->emitGemm({0, Phase::Dgrad, tensors(0).dy, tensors(0).w,
+                                   gradient(0, "dx", m_plan.config.batch, layer(0).inFeatures)});
         LayerTensors& t = tensors(l);
-        t.dw = gradient(l, "dw", layer(l).outFeatures, layer(l).inFeatures);
+        t.dw =
+            matrix(l, "dw", m_plan.config.wgradType, layer(l).outFeatures, layer(l).inFeatures, TensorClass::Gradient);
         if (fp8(l))
             m_quantizer->emitGemm({l, Phase::Wgrad, t.dy, t.x, t.dw});
         else
@@ -206,35 +211,47 @@ private:
 
 }  // namespace
 
-std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t batch)
+std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t rows)
 {
     constexpr std::int64_t kMultiple = 16;  // bytes of alignment over one byte an element; the batch is wgrad's k
     if (outFeatures % kMultiple != 0)
         return fmt::format("out features {} is not a multiple of {}", outFeatures, kMultiple);
     if (inFeatures % kMultiple != 0)
         return fmt::format("in features {} is not a multiple of {}", inFeatures, kMultiple);
-    if (batch % kMultiple != 0)
-        return fmt::format("batch {} is not a multiple of {}", batch, kMultiple);
+    if (rows % kMultiple != 0)
+        return fmt::format("batch {} is not a multiple of {}", rows, kMultiple);
     return {};
 }
+
+namespace {
+
+std::string bf16Reason(const MlpConfig& config, std::size_t layer)
+{
+    std::string reason = fp8Obstacle(config.widths[layer], config.widths[layer + 1], config.microBatchRows());
+    return reason.empty() ? filterReason(config, layer) : reason;
+}
+
+}  // namespace
 
 StepPlan buildUnfused(const MlpConfig& config, const ModeSettings& settings)
 {
     StepPlan plan;
     plan.config = config;
+    plan.config.batch = config.microBatchRows();  // what the builder and the quantizer see
     plan.settings = settings;
     plan.recipe = resolved(config.recipe);
     for (std::size_t l = 0; l + 1 < config.widths.size(); ++l) {
         LayerPlan& layer = plan.layers.emplace_back();
-        layer.name = fmt::format("layer{}", l);
+        layer.name = layerName(l);
         layer.inFeatures = config.widths[l];
         layer.outFeatures = config.widths[l + 1];
         if (settings.fp8)
-            layer.reason = fp8Obstacle(layer.inFeatures, layer.outFeatures, config.batch);
+            layer.reason = bf16Reason(config, l);
         layer.fp8 = settings.fp8 && layer.reason.empty();
     }
     PlanWriter writer(plan);
     StepBuilder(plan, writer).build();
+    plan.config.batch = config.batch;
     return plan;
 }
 

@@ -6,11 +6,12 @@
 
 namespace fp8scope::plan {
 
-/// One training step, one op for each kernel that an eager framework would launch: ops and tensors, without derived
-/// facts and without memory. `settings.fusions` is only recorded.
+/// One training step of one micro-batch, one op for each kernel that an eager framework would launch: ops and tensors,
+/// without derived facts and without memory. `settings.fusions` is only recorded.
 [[nodiscard]] StepPlan buildUnfused(const MlpConfig&, const ModeSettings&);
 
-/// Why a linear layer of this shape cannot run in fp8 on a GPU with TN-only fp8 GEMMs; empty when it can.
-[[nodiscard]] std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t batch);
+/// Why a linear layer of this shape cannot run in fp8 on a GPU with TN-only fp8 GEMMs; empty when it can. `rows`: of a
+/// micro-batch.
+[[nodiscard]] std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t rows);
 
 }  // namespace fp8scope::plan

@@ -62,7 +62,10 @@ void noteShape(const Trace& trace, const OpTime& time, RunFacts& facts)
     if (op == nullptr || time.role != Role::Gemm || op->phase != Phase::Forward || !op->layer.valid())
         return;
     facts.batch = std::max(facts.batch, op->m);
-    if (time.family == Family::GemmFp8)
+    // Micro-batches and recomputation run a layer's forward GEMM more than once.
+    const bool known = std::any_of(facts.fp8Layers.begin(), facts.fp8Layers.end(),
+                                   [&](const Fp8Layer& layer) { return layer.layer == op->layer; });
+    if (time.family == Family::GemmFp8 && !known)
         facts.fp8Layers.push_back({op->layer, op->m, op->k, op->n});
 }
 

@@ -6,6 +6,8 @@
 #include "app/analysis/overview.h"
 #include "app/analysis/rules/rules.h"
 #include "app/analysis/rules/run_facts.h"
+#include "collector/trace/error.h"
+#include "engine/plan/config.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,6 +42,18 @@ std::vector<SmallLayer> smallLayers(const std::vector<LayerRow>& table, std::siz
     std::stable_sort(found.begin(), found.end(),
                      [](const SmallLayer& a, const SmallLayer& b) { return a.lossNs() > b.lossNs(); });
     return found;
+}
+
+/// The run's own list of skipped layers with these added. The configuration is a file's: it may be no valid one.
+std::string skipList(const std::string& configToml, const std::vector<std::string>& names)
+{
+    std::vector<std::string> skip;
+    try {
+        skip = plan::parseConfig(configToml, "trace").filter.skip;
+    } catch (const Error&) {
+    }
+    skip.insert(skip.end(), names.begin(), names.end());
+    return fmt::format("{}", fmt::join(skip, ","));
 }
 
 Finding finding(const AdviceInput& in, const Breakdown& base, const Breakdown& run, const RunFacts& facts,
@@ -77,6 +91,8 @@ Finding finding(const AdviceInput& in, const Breakdown& base, const Breakdown& r
                     "filter_fqns=[...])"},
         {"Transformer Engine", "leave these modules outside of te.autocast(enabled=True)"},
         {"Megatron-LM", "--first-last-layers-bf16 --num-layers-at-start-in-bf16 N --num-layers-at-end-in-bf16 N"}};
+    if (!in.trace.run(run.run).configToml.empty())
+        f.change = {{"filter.skip", skipList(in.trace.run(run.run).configToml, names)}};
     const double gain = static_cast<double>(loss);
     setGain(f, run, gain, base.steps.relativeNoise(), base.steps.relativeNoise());
     return f;

@@ -58,7 +58,8 @@ private:
         activation.outputs = cast.outputs;
         activation.fp8Type = cast.fp8Type;
         activation.quantized = cast.quantized;
-        m_plan.quantized[static_cast<std::size_t>(cast.quantized)].source = TensorId::none();
+        if (cast.quantized >= 0)
+            m_plan.quantized[static_cast<std::size_t>(cast.quantized)].source = TensorId::none();
         m_erased[static_cast<std::size_t>(reader)] = true;
     }
 

@@ -12,7 +12,8 @@ namespace fp8scope::plan {
 StepPlan applyFusions(StepPlan plan)
 {
     using Pass = StepPlan (*)(StepPlan);
-    constexpr std::array<std::pair<bool Fusions::*, Pass>, 5> kPasses{{
+    constexpr std::array<std::pair<bool Fusions::*, Pass>, 6> kPasses{{
+        {&Fusions::weightCache, fuseWeightCache},
         {&Fusions::castChain, fuseCastChain},
         {&Fusions::castTranspose, fuseCastTranspose},
         {&Fusions::dbiasCastTranspose, fuseDbiasCastTranspose},

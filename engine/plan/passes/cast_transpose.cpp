@@ -33,11 +33,22 @@ private:
             if (m_plan.ops[i].kind != OpKind::Cast)
                 continue;
             int& first = firstCast[m_plan.ops[i].inputs[0].value];
-            if (first < 0)
-                first = static_cast<int>(i);
-            else
+            if (first >= 0 && mayShare(m_plan.ops[static_cast<std::size_t>(first)], m_plan.ops[i]))
                 shareCast(m_plan.ops[static_cast<std::size_t>(first)], i);
+            else
+                first = static_cast<int>(i);
         }
+    }
+
+    /// Weights are cast once a micro-batch (weight_cache goes further). With checkpointing, what the forward pass cast
+    /// is not kept for backward, where it is cast again.
+    [[nodiscard]] bool mayShare(const Op& first, const Op& later) const
+    {
+        if (first.microBatch != later.microBatch)
+            return false;
+        const bool weight = m_plan.tensor(first.inputs[0]).cls == TensorClass::Weight;
+        const bool firstIsKept = m_plan.config.checkpoint == 0 || first.phase != Phase::Forward || first.recompute;
+        return weight || firstIsKept;
     }
 
     void shareCast(const Op& first, std::size_t repeated)
@@ -69,11 +80,18 @@ private:
     /// cast must wait for the amax.
     TensorId foldedAmax(const Op& cast)
     {
-        if (m_plan.config.recipe.kind != RecipeKind::Delayed)
+        if (m_plan.config.recipe.kind != RecipeKind::Delayed || cast.quantized < 0)
             return TensorId::none();
         const TensorId amax = m_plan.quantized[static_cast<std::size_t>(cast.quantized)].amax;
-        m_erased[static_cast<std::size_t>(m_flow.writer(amax))] = true;
-        return amax;
+        for (const int reader : m_flow.readers(cast.inputs[0])) {
+            const auto r = static_cast<std::size_t>(reader);
+            const Op& op = m_plan.ops[r];
+            if (op.kind != OpKind::Amax || op.outputs[0] != amax || op.microBatch != cast.microBatch)
+                continue;
+            m_erased[r] = true;
+            return amax;
+        }
+        return TensorId::none();
     }
 
     StepPlan& m_plan;

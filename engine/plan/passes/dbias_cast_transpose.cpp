@@ -19,6 +19,7 @@ StepPlan fuseDbiasCastTranspose(StepPlan plan)
             cast.kind = OpKind::CastTransposeDbias;
             cast.name = withVerb(cast.name, "cast_transpose_dbias");
             cast.outputs.push_back(plan.ops[i].outputs[0]);
+            cast.accumulate = plan.ops[i].accumulate;
             erased[i] = true;
             break;
         }

@@ -215,6 +215,10 @@ loss = "mean_squared_error"
 seed = 1
 dataset_batches = 8
 modes = ["bf16", "fp8", "fp8-fused"]
+micro_batches = 1
+wgrad_type = "bf16"
+always_dgrad = false
+checkpoint = 0
 
 [optimizer]
 kind = "adam"
@@ -231,6 +235,15 @@ weight_format = "e4m3"
 gradient_format = "e5m2"
 power_of_two = false
 min_amax = 1e-12
+
+[filter]
+min_k = 1
+min_n = 1
+multiple_of = 16
+skip = []
+first_layer_bf16 = false
+last_layer_bf16 = false
+torchao_auto = false
 )");
 }
 

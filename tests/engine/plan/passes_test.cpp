@@ -189,8 +189,8 @@ TEST(FusedPlanTest, EachSwitchAddsToThePlanBefore)
         ops.push_back(buildPlan(config, "fp8").ops.size());
     }
     // From 223: 3 bias adds; 16 casts of 11 kernels to 3 and 16 reciprocals; 7 casts made once and 8 transposes folded
-    // in; 3 bias gradients; 2 amaxes.
-    EXPECT_THAT(ops, ElementsAre(223U, 220U, 76U, 47U, 44U, 42U));
+    // in; 3 bias gradients; 2 amaxes. One micro-batch has no weights to cache.
+    EXPECT_THAT(ops, ElementsAre(223U, 220U, 76U, 47U, 44U, 42U, 42U));
 }
 
 }  // namespace

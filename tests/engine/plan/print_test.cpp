@@ -70,7 +70,7 @@ TEST(PrintTest, Fp8GemmsShowLayoutTypesEpilogueAndAccumulation)
 {
     const std::string text = print(buildPlan(configOf({32, 16, 16}, 16), "fp8-fused"));
     EXPECT_THAT(text, HasSubstr("mode fp8-fused, recipe tensorwise: 2 layers, 28 ops a step"));
-    EXPECT_THAT(text, HasSubstr("fusions: bias_epilogue cast_chain cast_transpose dbias_cast_transpose act_cast\n"));
+    EXPECT_THAT(text, HasSubstr("fusions: bias_epilogue cast_chain cast_transpose dbias_cast_transpose act_cast weight_cache\n"));
     EXPECT_THAT(text, HasSubstr("layer0.fwd.x.scale_inv, layer0.b -> layer0.z  [TN e4m3 e4m3 bf16 bias fast]\n"));
     EXPECT_THAT(text, HasSubstr("-> layer1.dw  [TN e4m3 e5m2 bf16]\n"));
 }

@@ -32,7 +32,7 @@ TEST(SettingsTest, ModesArePresets)
     EXPECT_FALSE(settingsFor({}, "bf16").fp8);
     EXPECT_EQ(settingsFor({}, "fp8").fusions, Fusions{});
     EXPECT_TRUE(settingsFor({}, "fp8").fp8);
-    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{true, true, true, true, true}));
+    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{true, true, true, true, true, true}));
 }
 
 TEST(SettingsTest, OverridesChangeThePreset)
@@ -101,7 +101,7 @@ TEST(SettingsTest, SwitchesAreInAblationOrder)
     for (const FusionSwitch& fusion : fusionSwitches())
         names.push_back(fusion.name);
     EXPECT_THAT(names, testing::ElementsAre("bias_epilogue", "cast_chain", "cast_transpose", "dbias_cast_transpose",
-                                            "act_cast"));
+                                            "act_cast", "weight_cache"));
 }
 
 }  // namespace
