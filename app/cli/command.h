@@ -65,6 +65,7 @@ void addRunCommand(CLI::App&, Program&);
 void addInfoCommand(CLI::App&, Program&);
 void addBreakdownCommand(CLI::App&, Program&);
 void addLayersCommand(CLI::App&, Program&);
+void addGemmsCommand(CLI::App&, Program&);
 void addKernelsCommand(CLI::App&, Program&);
 void addCompareCommand(CLI::App&, Program&);
 void addAdviseCommand(CLI::App&, Program&);

@@ -47,6 +47,7 @@ int main(int argc, char** argv)
     cli::addInfoCommand(app, program);
     cli::addBreakdownCommand(app, program);
     cli::addLayersCommand(app, program);
+    cli::addGemmsCommand(app, program);
     cli::addKernelsCommand(app, program);
     cli::addCompareCommand(app, program);
     cli::addAdviseCommand(app, program);
