@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/analysis/attribute.h"
 
+#include "app/analysis/attribute/found_layers.h"
 #include "app/analysis/attribute/found_steps.h"
 
 #include <algorithm>
@@ -15,6 +16,9 @@ void attribute(Trace& trace)
             continue;
         if (std::none_of(trace.steps.begin(), trace.steps.end(), [&](const Step& s) { return s.run == run; }))
             findSteps(trace, run);
+        if (std::none_of(trace.layers.begin(), trace.layers.end(), [&](const Layer& l) { return l.run == run; }))
+            findLayers(trace, run);
+        attachQuantization(trace, run);
     }
 }
 

@@ -135,5 +135,77 @@ TEST(FoundSteps, ARunWithNothingOnADeviceHasNoSteps)
     EXPECT_THAT(trace.steps, IsEmpty());
 }
 
+std::vector<std::string> layersOf(const Trace& trace, std::string_view kernel)
+{
+    std::vector<std::string> layers;
+    const SliceColumns& s = trace.tracks[0].slices;
+    for (std::size_t i = 0; i < s.size(); ++i) {
+        if (trace.name(s.name[i]).text != kernel)
+            continue;
+        const bool has = s.op[i].valid() && trace.op(s.op[i]).layer.valid();
+        layers.push_back(has ? trace.layer(trace.op(s.op[i]).layer).name : "-");
+    }
+    return layers;
+}
+
+TEST(FoundLayers, RepetitionsWithinAStepAreLayersAndTheBackwardPassRunsThroughThemInReverse)
+{
+    const Trace trace = captureOf({3, trainingStep(4)});
+    EXPECT_THAT(trace.layers, SizeIs(4));
+    const std::vector<std::string> up{"layer 0", "layer 1", "layer 2", "layer 3"};
+    const std::vector<std::string> down{"layer 3", "layer 2", "layer 1", "layer 0"};
+    const std::vector<std::string> norm = layersOf(trace, "norm");
+    const std::vector<std::string> dx = layersOf(trace, "gemm_dx");
+    ASSERT_THAT(norm, SizeIs(12));
+    ASSERT_THAT(dx, SizeIs(12));
+    for (std::size_t i = 0; i < 12; ++i) {
+        EXPECT_EQ(norm[i], up[i % 4]) << i;
+        EXPECT_EQ(dx[i], down[i % 4]) << i;
+    }
+    EXPECT_THAT(layersOf(trace, "embedding"), ::testing::Each("-"));
+    EXPECT_THAT(layersOf(trace, "cross_entropy"), ::testing::Each("-"));
+}
+
+TEST(FoundLayers, ASequenceWithoutProductsHasNone)
+{
+    std::vector<Kernel> loop;
+    for (int i = 0; i < 8; ++i)
+        loop.insert(loop.end(), {{"a"}, {"b"}, {"c"}, {"d"}, {"e"}});
+    EXPECT_THAT(captureOf({loop}).layers, IsEmpty());
+}
+
+TEST(FoundLayers, LayersOfTheFileStay)
+{
+    test::TraceBuilder builder;
+    builder.run("capture", Origin::Imported).layer("decoder", 1, 1).track("stream 7");
+    for (int i = 0; i < 40; ++i)
+        builder.slice(i * 10, 10, i % 5 == 0 ? "gemm" : "k" + std::to_string(i % 5),
+                      i % 5 == 0 ? Role::Gemm : Role::Elementwise);
+    Trace trace = builder.build();
+    attribute(trace);
+    EXPECT_THAT(trace.layers, SizeIs(1));
+}
+
+TEST(FoundLayers, AQuantizationOfNoLayerGetsThatOfItsProduct)
+{
+    test::TraceBuilder builder;
+    builder.run("capture", Origin::Imported).layer("mlp.up", 1, 1).track("stream 7");
+    builder.slice(0, 10, "cast", Role::Cast);
+    builder.opSlice(10, 10,
+                    {.layer = builder.layerId("mlp.up"),
+                     .name = "aten::_scaled_mm",
+                     .phase = Phase::Dgrad,
+                     .role = Role::Gemm,
+                     .aType = "e4m3",
+                     .bType = "e4m3"});
+    Trace trace = builder.build();
+    attribute(trace);
+    const OpId op = trace.tracks[0].slices.op[0];
+    ASSERT_TRUE(op.valid());
+    EXPECT_EQ(trace.layer(trace.op(op).layer).name, "mlp.up");
+    EXPECT_EQ(trace.op(op).phase, Phase::Dgrad);
+    EXPECT_EQ(trace.op(op).role, Role::Other) << "its name still says what it does";
+}
+
 }  // namespace
 }  // namespace fp8scope::analysis

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/analysis/attribute/layer_ops.h"
+
+#include <algorithm>
+
+namespace fp8scope::analysis {
+
+OpId LayerOps::in(OpId base, LayerId layer, Phase phase)
+{
+    const auto [entry, isNew] =
+        m_made.try_emplace({base, layer, phase}, OpId(static_cast<std::uint32_t>(m_trace.ops.size())));
+    if (!isNew)
+        return entry->second;
+    TraceOp op = base.valid() ? m_trace.op(base) : TraceOp{.run = m_run};
+    op.layer = layer;
+    if (op.phase == Phase::Other)
+        op.phase = phase;
+    op.index = static_cast<std::uint32_t>(
+        std::count_if(m_trace.ops.begin(), m_trace.ops.end(), [this](const TraceOp& o) { return o.run == m_run; }));
+    m_trace.ops.push_back(std::move(op));
+    return entry->second;
+}
+
+}  // namespace fp8scope::analysis
