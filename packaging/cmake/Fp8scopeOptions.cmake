@@ -4,6 +4,7 @@ option(FP8SCOPE_TESTS "Build the tests" ON)
 option(FP8SCOPE_BENCHMARKS "Build the benchmarks (tests/bench)" ON)
 option(FP8SCOPE_CUDA "Use a CUDA toolkit where one is found" ON)
 option(FP8SCOPE_WERROR "Treat warnings as errors" OFF)
+option(FP8SCOPE_FUZZ "Build the libFuzzer targets of tests/fuzz (needs clang)" OFF)
 set(FP8SCOPE_SANITIZE "" CACHE STRING "Sanitizers to build with: address,undefined or thread")
 
 add_feature_info("Qt app" FP8SCOPE_GUI "fp8scope-gui")

@@ -16,6 +16,15 @@ if(FP8SCOPE_SANITIZE)
     target_link_options(fp8scope_build_flags INTERFACE -fsanitize=${FP8SCOPE_SANITIZE})
 endif()
 
+if(FP8SCOPE_FUZZ)
+    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+        message(FATAL_ERROR "FP8SCOPE_FUZZ needs clang: configure with -DCMAKE_CXX_COMPILER=clang++, or use the preset fuzz")
+    endif()
+    target_compile_options(fp8scope_build_flags INTERFACE
+        -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(fp8scope_build_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
 function(fp8scope_part name)
     cmake_parse_arguments(arg "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
     add_library(${name} STATIC ${arg_SOURCES})
