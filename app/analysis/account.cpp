@@ -228,13 +228,19 @@ std::vector<SpeedupAccount> accounts(const Trace& trace, const std::vector<Break
 {
     std::vector<SpeedupAccount> all;
     const auto base = std::find_if(runs.begin(), runs.end(), isSixteenBit);
-    if (base == runs.end())
+    if (base == runs.end() || areRanks(runs))
         return all;
     for (const Breakdown& run : runs) {
         if (run.run != base->run && run.stepNs > 0)
             all.push_back(account(trace, *base, run));
     }
     return all;
+}
+
+bool areRanks(const std::vector<Breakdown>& runs)
+{
+    return runs.size() > 1 &&
+           std::all_of(runs.begin(), runs.end(), [](const Breakdown& b) { return b.origin == Origin::Imported; });
 }
 
 const Breakdown* focusRun(const std::vector<Breakdown>& runs)

@@ -63,11 +63,13 @@ struct SpeedupAccount {
 /// Of runs of two traces; layers are matched by their position in the model.
 [[nodiscard]] SpeedupAccount account(const Trace& fromTrace, const Breakdown& from, const Trace& toTrace,
                                      const Breakdown& to);
-/// The first 16-bit run against every other; empty when there is no 16-bit run or only one run.
+/// The first 16-bit run against every other; empty when there is no 16-bit run or only one run, or they are ranks.
 [[nodiscard]] std::vector<SpeedupAccount> accounts(const Trace&, const std::vector<Breakdown>&);
 
 /// Whether a run is a 16-bit baseline: it has steps and no fp8 GEMM.
 [[nodiscard]] bool isSixteenBit(const Breakdown&);
+/// Whether the runs are the ranks of one job (what importers make of several processes), not modes to compare.
+[[nodiscard]] bool areRanks(const std::vector<Breakdown>&);
 /// The run that advice and first page are about: the fastest with fp8 GEMMs, else the fastest; nullptr without steps.
 [[nodiscard]] const Breakdown* focusRun(const std::vector<Breakdown>&);
 /// The device of a run's first device queue, or nullptr.

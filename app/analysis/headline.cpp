@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer in a sentence: is fp8 faster here, what did it save, and what took it back.
 #include "app/analysis/overview_parts.h"
+#include "app/analysis/ranks.h"
 
 #include <fmt/format.h>
 
@@ -142,13 +143,37 @@ void sayOneRun(const Breakdown& run, Sentence& sentence)
     std::stable_sort(families.begin(), families.end(),
                      [&](Family a, Family b) { return run[a].exposedNs > run[b].exposedNs; });
     families.resize(std::min<std::size_t>(families.size(), 3));
-    sentence.add(fmt::format("A {} step takes {}: ", run.mode, formatTime(run.stepNs)));
+    sentence.add(run.origin == Origin::Imported
+                     ? fmt::format("A step of {} takes {}: ", run.mode, formatTime(run.stepNs))
+                     : fmt::format("A {} step takes {}: ", run.mode, formatTime(run.stepNs)));
     for (std::size_t i = 0; i < families.size(); ++i) {
         const double share = static_cast<double>(run[families[i]].exposedNs) / static_cast<double>(run.stepNs);
         sentence.add(fmt::format("{}{:.0f}% {}", i == 0 ? "" : ", ", 100 * share, toString(families[i])),
                      families[i] == Family::Quantization ? Tone::Cost : Tone::Plain);
     }
     sentence.add(".");
+}
+
+bool hasDeviceWork(const Trace& trace)
+{
+    return std::any_of(trace.tracks.begin(), trace.tracks.end(), [](const Track& track) {
+        return track.kind == TrackKind::DeviceQueue && track.slices.size() > 0;
+    });
+}
+
+/// Why an imported trace shows nothing on a device, as far as the profiler told.
+void sayNothingRan(const Trace& trace, Sentence& sentence)
+{
+    sentence.add("Nothing ran on a GPU in this trace");
+    std::string reason = ": only CPU work was recorded.";
+    for (const Diagnostic& d : trace.diagnostics) {
+        const bool told = d.severity != Severity::Info || d.name == "nsys_warning" || d.name == "profiler_log";
+        if (told && !d.text.empty()) {
+            reason = ". The profiler says: " + d.text.substr(0, d.text.find('\n'));
+            break;
+        }
+    }
+    sentence.add(reason);
 }
 
 const SpeedupAccount& plainAccount(const std::vector<SpeedupAccount>& accounts)
@@ -165,6 +190,11 @@ std::vector<TextSpan> headline(const Trace& trace, const std::vector<Breakdown>&
 {
     Sentence sentence;
     const Breakdown* focus = focusRun(runs);
+    const bool imported = !trace.runs.empty() && trace.runs.front().origin == Origin::Imported;
+    if (imported && !hasDeviceWork(trace)) {
+        sayNothingRan(trace, sentence);
+        return std::move(sentence).spans();
+    }
     if (focus == nullptr) {
         sentence.add(trace.runs.empty() ? "This trace holds no run."
                                         : "No step after warm-up was finished, so no time can be given.");
@@ -172,6 +202,8 @@ std::vector<TextSpan> headline(const Trace& trace, const std::vector<Breakdown>&
     }
     if (accounts.empty()) {
         sayOneRun(*focus, sentence);
+        if (areRanks(runs))
+            sentence.add(" " + compareRanks(trace, runs).verdict);
         return std::move(sentence).spans();
     }
     const SpeedupAccount& first = plainAccount(accounts);

@@ -73,6 +73,12 @@ public:
 private:
     [[nodiscard]] bool isGemm(std::uint32_t op) const { return op != kNone && m_isGemm[m_raw.host[op].name.value]; }
 
+    [[nodiscard]] bool isCollective(std::uint32_t op) const
+    {
+        const std::string_view name = m_raw.names[m_raw.host[op].name.value].text;
+        return name == "record_param_comms" || name.starts_with("c10d::") || name.starts_with("nccl:");
+    }
+
     /// The op that device work is filed under: the innermost, but where that one has no shapes the one around it that
     /// has.
     [[nodiscard]] std::uint32_t opOf(std::uint32_t device) const
@@ -113,6 +119,9 @@ private:
             const auto product = m_productOf.find(op);
             evidence.isProduct = product != m_productOf.end() && product->second == i;
         }
+        // A bucket of gradients that is reduced while they come in is of no layer, and of no gradient's phase.
+        if (context.accumulatesGrad && op != kNone && isCollective(op))
+            return evidence;
         evidence.module = moduleOf(context);
         evidence.phase = phaseOf(context, op, launch);
         return evidence;

@@ -202,5 +202,31 @@ TEST(OverviewTest, ALimitHoldsForAllRuns)
         EXPECT_EQ(run.steps.used.size(), 3U);
 }
 
+TEST(Overview, RanksAreNotComparedAsModes)
+{
+    test::TraceBuilder b;
+    for (int rank = 0; rank < 2; ++rank) {
+        b.run("rank " + std::to_string(rank), Origin::Imported).track("stream 7").step(0, 0, 1000);
+        b.slice(0, 500, "gemm", Role::Gemm, Precision::Bf16);
+        b.slice(500, rank == 0 ? 400 : 100, "ncclDevKernel_AllReduce", Role::Comm);
+    }
+    const Overview o = overview(b.build());
+    EXPECT_TRUE(o.accounts.empty());
+    EXPECT_THAT(plainText(o.headline), ::testing::HasSubstr("A step of rank 0 takes 1.00"));
+    EXPECT_THAT(plainText(o.headline), ::testing::HasSubstr("wait for rank 1"));
+}
+
+TEST(Overview, ATraceOfCpuWorkSaysThatNothingRanOnAGpuAndWhy)
+{
+    test::TraceBuilder b;
+    b.run("capture", Origin::Imported).track("python", TrackKind::CpuThread).slice(0, 10, "aten::mm").step(0, 0, 10);
+    EXPECT_EQ(plainText(overview(b.build()).headline),
+              "Nothing ran on a GPU in this trace: only CPU work was recorded.");
+    b.diagnostic("nsys_warning", Severity::Info, 1, "Installed CUDA driver version (13.3) is not supported.");
+    EXPECT_EQ(plainText(overview(b.build()).headline),
+              "Nothing ran on a GPU in this trace. The profiler says: Installed CUDA driver version (13.3) is not "
+              "supported.");
+}
+
 }  // namespace
 }  // namespace fp8scope::analysis

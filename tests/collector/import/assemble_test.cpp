@@ -299,6 +299,17 @@ TEST(Assemble, ForwardOpsThatCheckpointingComputesAgainAreForward)
     EXPECT_EQ(opAt(trace, 7000), "aten::gelu forward Block_0");
 }
 
+TEST(Assemble, ABucketOfGradientsThatIsReducedIsOfNoLayer)
+{
+    RawBuilder b = linearLayer();
+    b.thread = 200;
+    b.op(2700, 100, "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad");
+    b.op(2710, 50, "record_param_comms");
+    b.launch(2720, 6);
+    b.kernel(60000, 10, "ncclDevKernel_AllReduce", 6);
+    EXPECT_EQ(opAt(assembled(b), 60000), "record_param_comms other");
+}
+
 TEST(Assemble, TheOptimizersWorkIsOfItsPhase)
 {
     RawBuilder b;
