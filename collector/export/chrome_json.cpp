@@ -4,6 +4,7 @@
 // arrow from each launch to its work.
 #include "collector/export/chrome_json.h"
 
+#include "collector/export/chrome_arguments.h"
 #include "collector/export/json_escape.h"
 #include "collector/export/track_places.h"
 
@@ -17,6 +18,8 @@ namespace {
 
 /// Rows for slices that overlap others of their track: far from real thread ids and streams.
 constexpr std::uint64_t kLaneStride = 100'000'000;
+/// The row of a run's steps.
+constexpr std::uint64_t kStepsRow = 90'000'000;
 
 constexpr std::string_view kStep = "ProfilerStep#";
 
@@ -66,8 +69,9 @@ namespace {
 
 class ChromeWriter {
 public:
-    ChromeWriter(const Trace& trace, const std::vector<bool>& wanted, OutputFile& out)
-        : m_trace(trace), m_wanted(wanted), m_out(out), m_places(placeTracks(trace))
+    ChromeWriter(const Trace& trace, const std::vector<bool>& wanted, const ExportOptions& options, OutputFile& out)
+        : m_trace(trace), m_wanted(wanted), m_options(options), m_out(out), m_places(placeTracks(trace)),
+          m_arguments(trace)
     {
         for (const Name& name : trace.names) {
             m_names.push_back(escapedJson(name.text));
@@ -81,9 +85,9 @@ public:
         m_severalProcesses = trace.processes.size() > 1;
     }
 
-    void write(const std::string& writer)
+    void write()
     {
-        head(writer);
+        head();
         for (std::uint32_t p = 0; p < m_trace.processes.size(); ++p)
             if (isUsed(ProcessId(p)))
                 nameProcess(ProcessId(p));
@@ -93,9 +97,9 @@ public:
         for (std::uint32_t t = 0; t < m_trace.tracks.size(); ++t)
             if (wanted(m_trace.tracks[t].run))
                 writeTrack(TrackId(t));
-        for (const Step& step : m_trace.steps)
-            if (wanted(step.run))
-                writeStep(step);
+        for (std::uint32_t r = 0; r < m_trace.runs.size(); ++r)
+            if (m_wanted[r])
+                writeSteps(RunId(r));
         for (const Sample& sample : m_trace.samples)
             if (wanted(m_trace.track(sample.track).run))
                 writeSample(sample);
@@ -123,11 +127,11 @@ private:
         return (at == m_trace.meta.end() ? 0 : std::strtoll(at->second.c_str(), nullptr, 10)) + m_shiftNs;
     }
 
-    void head(const std::string& writer)
+    void head()
     {
         m_out.add("{{\n  \"schemaVersion\": 1,\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": {},\n",
                   epochNs());
-        m_out.add("  \"fp8scope\": {{\"writer\": \"{}\", \"runs\": [", escapedJson(writer));
+        m_out.add("  \"fp8scope\": {{\"writer\": \"{}\", \"runs\": [", escapedJson(m_options.writer));
         bool first = true;
         for (std::uint32_t r = 0; r < m_trace.runs.size(); ++r) {
             if (!m_wanted[r])
@@ -250,80 +254,35 @@ private:
         m_out.add("  {{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {}, \"ts\": {}, "
                   "\"dur\": {}, \"args\": {{",
                   category, m_names[s.name[i].value], pid, tid, ts(s.startNs[i]), Microseconds{s.durNs[i]});
-        m_firstArgument = true;
+        const std::uint64_t id = s.correlation.empty() ? 0 : correlation(s.correlation[i], track.process);
+        // The correlation first, 0 for none as in PyTorch's files: what follows begins with a comma.
+        m_out.add("\"correlation\": {}", id);
         if (onDevice)
             deviceArguments(track, i, row);
-        const std::uint64_t id = s.correlation.empty() ? 0 : correlation(s.correlation[i], track.process);
-        if (id != 0)
-            argument("correlation", id);
         if (s.op[i].valid())
-            opArguments(m_trace.op(s.op[i]));
+            m_out.raw(m_arguments.ofOp[s.op[i].value]);
         m_out.add("}}}}");
         if (id != 0)
             flow(onDevice, id, pid, tid, s.startNs[i]);
     }
 
-    template <typename T>
-    void argument(std::string_view key, const T& value)
-    {
-        m_out.add("{}\"{}\": {}", m_firstArgument ? "" : ", ", key, value);
-        m_firstArgument = false;
-    }
-    void textArgument(std::string_view key, std::string_view value)
-    {
-        if (!value.empty())
-            argument(key, quoted(value));
-    }
-
     void deviceArguments(const Track& track, std::size_t i, std::uint64_t row)
     {
         const SliceColumns& s = track.slices;
-        const Name& name = m_trace.name(s.name[i]);
         if (track.device.valid())
-            argument("device", m_places.devicePid[track.device.value]);
-        argument("stream", row);
+            m_out.add(", \"device\": {}", m_places.devicePid[track.device.value]);
+        m_out.add(", \"stream\": {}", row);
         if (!s.bytes.empty() && s.bytes[i] != 0) {
-            argument("bytes", s.bytes[i]);
+            m_out.add(", \"bytes\": {}", s.bytes[i]);
             if (s.durNs[i] > 0)  // bytes a nanosecond are gigabytes a second
-                argument("memory bandwidth (GB/s)",
-                         fmt::format("{:.3f}", static_cast<double>(s.bytes[i]) / static_cast<double>(s.durNs[i])));
+                m_out.add(", \"memory bandwidth (GB/s)\": {:.3f}",
+                          static_cast<double>(s.bytes[i]) / static_cast<double>(s.durNs[i]));
         }
         if (!s.launchShape.empty() && s.launchShape[i].valid())
-            shapeArguments(m_trace.launchShapes[s.launchShape[i].value]);
-        textArgument("role", toString(s.op[i].valid() ? m_trace.op(s.op[i]).role : name.role));
-        if (name.precision != Precision::Unknown)
-            textArgument("precision", toString(name.precision));
-        textArgument("library", name.library);
-    }
-
-    void shapeArguments(const LaunchShape& shape)
-    {
-        argument("registers per thread", shape.registers);
-        argument("shared memory", std::uint64_t{shape.staticShared} + shape.dynamicShared);
-        argument("grid", fmt::format("[{}, {}, {}]", shape.grid[0], shape.grid[1], shape.grid[2]));
-        argument("block", fmt::format("[{}, {}, {}]", shape.block[0], shape.block[1], shape.block[2]));
-        if (shape.cluster[0] != 0)
-            argument("cluster", fmt::format("[{}, {}, {}]", shape.cluster[0], shape.cluster[1], shape.cluster[2]));
-    }
-
-    void opArguments(const TraceOp& op)
-    {
-        textArgument("op", op.name);
-        if (op.layer.valid())
-            textArgument("layer", m_trace.layer(op.layer).name);
-        textArgument("phase", toString(op.phase));
-        if (op.m != 0 || op.n != 0) {
-            argument("M", op.m);
-            argument("N", op.n);
-            argument("K", op.k);
-        }
-        textArgument("A type", op.aType);
-        textArgument("B type", op.bType);
-        textArgument("D type", op.dType);
-        textArgument("recipe", op.recipe);
-        textArgument("epilogue", op.epilogue);
-        if (op.flops > 0)
-            argument("flops", fmt::format("{:.0f}", finite(op.flops)));
+            m_out.raw(m_arguments.ofShape[s.launchShape[i].value]);
+        const WorkKind kind = m_options.kindOf(s.op[i], s.name[i]);
+        m_out.add(", \"role\": \"{}\", \"family\": \"{}\"", toString(kind.role), toString(kind.family));
+        m_out.raw(m_arguments.ofName[s.name[i].value]);
     }
 
     void flow(bool onDevice, std::uint64_t id, std::uint32_t pid, std::uint64_t tid, std::int64_t startNs)
@@ -337,21 +296,23 @@ private:
     }
 
     /// Steps of our own runs are a table; those of PyTorch's traces are slices already.
-    void writeStep(const Step& step)
+    void writeSteps(RunId run)
     {
-        if (m_hasStepSlices)
-            return;
-        const std::string name = fmt::format("{}{}", kStep, step.index);
         const auto track = std::find_if(m_trace.tracks.begin(), m_trace.tracks.end(),
-                                        [&](const Track& t) { return t.run == step.run; });
-        const std::uint32_t pid = track == m_trace.tracks.end()
-                                      ? 0
-                                      : m_places.tracks[static_cast<std::size_t>(track - m_trace.tracks.begin())].pid;
-        beginEvent();
-        m_out.add("  {{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"{}\", \"pid\": {}, \"tid\": \"steps\", "
-                  "\"ts\": {}, \"dur\": {}, "
-                  "\"args\": {{}}}}",
-                  name, pid, ts(step.startNs), Microseconds{step.durNs});
+                                        [&](const Track& t) { return t.run == run && t.process.valid(); });
+        if (m_hasStepSlices || track == m_trace.tracks.end())
+            return;
+        const std::uint32_t pid = m_places.tracks[static_cast<std::size_t>(track - m_trace.tracks.begin())].pid;
+        const std::uint64_t tid = kStepsRow + run.value;
+        metadata("thread_name", pid, tid, "name", quoted("steps " + m_trace.run(run).mode));
+        for (const Step& step : m_trace.steps) {
+            if (step.run != run)
+                continue;
+            beginEvent();
+            m_out.add("  {{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"{}{}\", \"pid\": {}, \"tid\": {}, "
+                      "\"ts\": {}, \"dur\": {}, \"args\": {{}}}}",
+                      kStep, step.index, pid, tid, ts(step.startNs), Microseconds{step.durNs});
+        }
     }
 
     void writeSample(const Sample& sample)
@@ -366,22 +327,23 @@ private:
 
     const Trace& m_trace;
     const std::vector<bool>& m_wanted;
+    const ExportOptions& m_options;
     OutputFile& m_out;
     TracePlaces m_places;
+    ChromeArguments m_arguments;
     std::vector<std::string> m_names;       ///< escaped, by NameId
     std::vector<std::uint64_t> m_launches;  ///< sorted
     std::int64_t m_shiftNs = 0;             ///< 0 or less
     bool m_severalProcesses = false;
     bool m_hasStepSlices = false;
     bool m_first = true;
-    bool m_firstArgument = true;
 };
 
 }  // namespace
 
-void writeChromeJson(const Trace& trace, const std::vector<bool>& wanted, const std::string& writer, OutputFile& out)
+void writeChromeJson(const Trace& trace, const std::vector<bool>& wanted, const ExportOptions& options, OutputFile& out)
 {
-    ChromeWriter(trace, wanted, out).write(writer);
+    ChromeWriter(trace, wanted, options, out).write();
 }
 
 }  // namespace fp8scope::exporter

@@ -9,6 +9,6 @@
 namespace fp8scope::exporter {
 
 /// The Trace Event Format with PyTorch's categories and arguments. `wanted`: by RunId.
-void writeChromeJson(const Trace&, const std::vector<bool>& wanted, const std::string& writer, OutputFile&);
+void writeChromeJson(const Trace&, const std::vector<bool>& wanted, const ExportOptions&, OutputFile&);
 
 }  // namespace fp8scope::exporter

@@ -43,7 +43,8 @@ std::string axes(const std::uint32_t (&axis)[3])
 
 class CsvWriter {
 public:
-    CsvWriter(const Trace& trace, OutputFile& out) : m_trace(trace), m_out(out)
+    CsvWriter(const Trace& trace, const ExportOptions& options, OutputFile& out)
+        : m_trace(trace), m_options(options), m_out(out)
     {
         for (const Name& name : trace.names)
             m_names.push_back(field(name.text));
@@ -104,16 +105,16 @@ private:
         const SliceColumns& s = track.slices;
         const Name& name = m_trace.name(s.name[i]);
         const TraceOp* const op = s.op[i].valid() ? &m_trace.op(s.op[i]) : nullptr;
-        const Role role = op != nullptr ? op->role : name.role;
+        const WorkKind work = m_options.kindOf(s.op[i], s.name[i]);
         const bool onDevice = track.kind == TrackKind::DeviceQueue;
         const auto step = stepAt(track.run, s.startNs[i]);
         m_out.add("{},{},{},{},{},{},{},", front, s.lane.empty() ? 0U : s.lane[i], toString(name.kind),
                   m_names[s.name[i].value], s.startNs[i], s.durNs[i], step ? fmt::to_string(*step) : std::string());
         // What a CPU thread does has no role of its own.
-        m_out.add("{},{},{},{},{},", onDevice ? toString(role) : std::string_view(),
+        m_out.add("{},{},{},{},{},", onDevice ? toString(work.role) : std::string_view(),
                   rolesOf(op != nullptr ? op->fused : name.fused),
                   onDevice ? toString(name.precision) : std::string_view(),
-                  onDevice ? toString(familyOf(role, name.precision)) : std::string_view(), field(name.library));
+                  onDevice ? toString(work.family) : std::string_view(), field(name.library));
         m_out.add("{},", op != nullptr ? m_ops[s.op[i].value] : kNoOp);
         m_out.add("{},{},{}\n", numberOrEmpty(s.correlation.empty() ? 0 : s.correlation[i]),
                   numberOrEmpty(s.bytes.empty() ? 0 : s.bytes[i]),
@@ -123,15 +124,16 @@ private:
     const std::string kNoOp = std::string(12, ',');  ///< between 13 empty columns
     const std::string kNoShape = std::string(4, ',');
     const Trace& m_trace;
+    const ExportOptions& m_options;
     OutputFile& m_out;
     std::vector<std::string> m_names, m_ops, m_shapes;  ///< written once
 };
 
 }  // namespace
 
-void writeCsv(const Trace& trace, const std::vector<bool>& wanted, OutputFile& out)
+void writeCsv(const Trace& trace, const std::vector<bool>& wanted, const ExportOptions& options, OutputFile& out)
 {
-    CsvWriter(trace, out).write(wanted);
+    CsvWriter(trace, options, out).write(wanted);
 }
 
 }  // namespace fp8scope::exporter

@@ -9,6 +9,6 @@
 namespace fp8scope::exporter {
 
 /// A header and a row a slice (RFC 4180). Columns: resources/help/export.md. `wanted`: by RunId.
-void writeCsv(const Trace&, const std::vector<bool>& wanted, OutputFile&);
+void writeCsv(const Trace&, const std::vector<bool>& wanted, const ExportOptions&, OutputFile&);
 
 }  // namespace fp8scope::exporter

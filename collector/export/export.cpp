@@ -12,13 +12,19 @@ void exportTrace(const Trace& trace, Format format, const std::filesystem::path&
     std::vector<bool> wanted(trace.runs.size(), options.runs.empty());
     for (const RunId run : options.runs)
         wanted[run.value] = true;
+    ExportOptions decided = options;
+    if (!decided.kindOf)
+        decided.kindOf = [&trace](OpId, NameId id) {
+            const Name& name = trace.name(id);
+            return WorkKind{name.role, familyOf(name.role, name.precision)};
+        };
     if (format == Format::NsysSqlite)
         return writeNsysSqlite(trace, wanted, options.writer, path);
     OutputFile out(path);
     if (format == Format::ChromeJson)
-        writeChromeJson(trace, wanted, options.writer, out);
+        writeChromeJson(trace, wanted, decided, out);
     else
-        writeCsv(trace, wanted, out);
+        writeCsv(trace, wanted, decided, out);
     out.close();
 }
 

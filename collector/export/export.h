@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,17 @@ enum class Format : std::uint8_t {
     NsysSqlite,  ///< the tables of `nsys export --type sqlite` that scripts query
 };
 
+/// What a piece of device work counts as. Decided by the analysis, so that a file says what the app says.
+struct WorkKind {
+    Role role = Role::Other;
+    Family family = Family::Unknown;
+};
+
 struct ExportOptions {
     std::vector<RunId> runs;  ///< only these; empty: all
     std::string writer;       ///< program and version, named in the file
+    /// Of a slice's op (may be none()) and name; without it the name alone decides.
+    std::function<WorkKind(OpId, NameId)> kindOf;
 };
 
 /// Writes the file; one that ends in ".gz" is compressed (not SQLite). It appears under its name when it is whole, in

@@ -279,6 +279,17 @@ TEST_F(Export, CsvColumnsAreExplainedInTheHelp)
     }
 }
 
+TEST_F(Export, SaysOfWorkWhatTheAnalysisSays)
+{
+    const Trace trace = test::TraceBuilder().run("bf16").track("stream 7").slice(0, 10, "fused_0", Role::Other).build();
+    const auto path = m_folder / "out";
+    const ExportOptions options{.kindOf = [](OpId, NameId) { return WorkKind{Role::Norm, Family::ActivationNorm}; }};
+    exportTrace(trace, Format::Csv, path, options);
+    EXPECT_THAT(readFile(path), HasSubstr("fused_0,0,10,,norm,,unknown,Activation & norm,"));
+    exportTrace(trace, Format::ChromeJson, path, options);
+    EXPECT_THAT(readFile(path), HasSubstr(R"("role": "norm", "family": "Activation & norm")"));
+}
+
 TEST_F(Export, TakesOnlyTheWantedRuns)
 {
     const Trace trace =
