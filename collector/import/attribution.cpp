@@ -119,6 +119,10 @@ private:
             const auto product = m_productOf.find(op);
             evidence.isProduct = product != m_productOf.end() && product->second == i;
         }
+        const std::uint32_t described =
+            event.arguments != DeviceEvent::kNoArguments ? event.arguments : evidence.arguments;
+        if (const std::uint32_t collective = m_table.collective(described); collective != DeviceEvent::kNoArguments)
+            evidence.arguments = collective;
         // A bucket of gradients that is reduced while they come in is of no layer, and of no gradient's phase.
         if (context.accumulatesGrad && op != kNone && isCollective(op))
             return evidence;

@@ -9,6 +9,14 @@ namespace {
 
 std::uint64_t pairOf(std::uint32_t high, std::uint32_t low) { return (std::uint64_t{high} << 32U) | low; }
 
+/// Of a text that a file may have kept in its quotes.
+std::string_view unquoted(std::string_view text)
+{
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
+        return text.substr(1, text.size() - 2);
+    return text;
+}
+
 }  // namespace
 
 std::size_t TraceOpTable::Hash::operator()(const OpEvidence& e) const noexcept
@@ -35,6 +43,8 @@ OpId TraceOpTable::intern(const OpEvidence& evidence, std::int64_t startNs)
     op.phase = evidence.phase;
     if (evidence.isProduct)
         describeProduct(evidence, op);
+    else if (evidence.arguments != DeviceEvent::kNoArguments && !m_raw.arguments[evidence.arguments].collective.empty())
+        describeCollective(evidence, op);
     else
         describeTypes(evidence, op);
     m_ops.push_back(std::move(op));
@@ -77,6 +87,26 @@ void TraceOpTable::describeProduct(const OpEvidence& evidence, TraceOp& op)
         const bool isFp8 = product->aType.starts_with("e") && product->aType != "e2m1";
         layer.precision = isFp8 ? "fp8" : product->aType;
     }
+}
+
+std::uint32_t TraceOpTable::collective(std::uint32_t arguments)
+{
+    if (arguments == DeviceEvent::kNoArguments || m_raw.arguments[arguments].collective.empty())
+        return DeviceEvent::kNoArguments;
+    const Arguments& a = m_raw.arguments[arguments];
+    return m_collectives.try_emplace({a.collective, a.group, a.types, a.messageElements}, arguments).first->second;
+}
+
+void TraceOpTable::describeCollective(const OpEvidence& evidence, TraceOp& op)
+{
+    const Arguments& a = m_raw.arguments[evidence.arguments];
+    op.role = Role::Comm;
+    op.name = unquoted(a.collective);
+    if (const std::string_view group = unquoted(a.group); !group.empty())
+        op.name.append(" in group ").append(group);
+    op.m = 1;
+    op.n = a.messageElements;
+    op.aType = elementType(unquoted(a.types));
 }
 
 /// Of what a product's op launched besides, the product's types; of any other op, those of its first two operands.

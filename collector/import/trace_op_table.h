@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +34,9 @@ public:
     [[nodiscard]] OpId intern(const OpEvidence& evidence, std::int64_t startNs);
     /// The product that an op of this name computes with these arguments, parsed once.
     [[nodiscard]] const std::optional<GemmArguments>& gemm(NameId name, std::uint32_t arguments);
+    /// The first arguments that describe the same collective (kind, group, size, type); none without one. Calls differ
+    /// in their sequence numbers only.
+    [[nodiscard]] std::uint32_t collective(std::uint32_t arguments);
     /// Moves ops and layers to the trace.
     void finish(Trace& trace);
 
@@ -41,6 +46,7 @@ private:
     };
     [[nodiscard]] LayerId layerOf(RunId run, std::uint32_t module, std::int64_t startNs);
     void describeProduct(const OpEvidence& evidence, TraceOp& op);
+    void describeCollective(const OpEvidence& evidence, TraceOp& op);
     void describeTypes(const OpEvidence& evidence, TraceOp& op);
     void nameLayers();
     void numberLayers();
@@ -53,6 +59,8 @@ private:
     std::vector<std::uint32_t> m_moduleOfLayer;
     std::vector<std::int64_t> m_firstNs;  ///< of each layer
     std::unordered_map<OpEvidence, OpId, Hash> m_known;
+    std::map<std::tuple<std::string_view, std::string_view, std::string_view, std::int64_t>, std::uint32_t>
+        m_collectives;
     std::unordered_map<std::uint64_t, LayerId> m_layerOfModule;               ///< by run and module
     std::unordered_map<std::uint64_t, std::optional<GemmArguments>> m_gemms;  ///< by name and arguments
 };

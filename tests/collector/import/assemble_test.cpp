@@ -310,6 +310,29 @@ TEST(Assemble, ABucketOfGradientsThatIsReducedIsOfNoLayer)
     EXPECT_EQ(opAt(assembled(b), 60000), "record_param_comms other");
 }
 
+TEST(Assemble, CollectivesSayTheirKindGroupAndSizeAndCallsOfOneKindAreOneOp)
+{
+    RawBuilder b;
+    for (int call = 0; call < 3; ++call) {
+        b.op(call * 100, 50, "record_param_comms");
+        b.launch(call * 100 + 10, static_cast<std::uint64_t>(call + 1));
+        b.kernel(1000 + call, 1, "ncclDevKernel_AllReduce", static_cast<std::uint64_t>(call + 1)).arguments =
+            static_cast<std::uint32_t>(b.raw.arguments.size());
+        b.raw.arguments.push_back({.types = "BFloat16",
+                                   .collective = "allreduce",
+                                   .group = "3",
+                                   .groupSize = 8,
+                                   .messageElements = 4096,
+                                   .sequence = call});
+    }
+    const Trace trace = assembled(b);
+    ASSERT_THAT(trace.ops, SizeIs(1));
+    EXPECT_EQ(trace.ops[0].name, "allreduce in group 3");
+    EXPECT_EQ(trace.ops[0].role, Role::Comm);
+    EXPECT_EQ(trace.ops[0].n, 4096);
+    EXPECT_EQ(trace.ops[0].aType, "bf16");
+}
+
 TEST(Assemble, TheOptimizersWorkIsOfItsPhase)
 {
     RawBuilder b;
