@@ -61,19 +61,4 @@ struct Program {
     std::filesystem::path executable;  ///< this program, for child processes
 };
 
-void addRunCommand(CLI::App&, Program&);
-void addInfoCommand(CLI::App&, Program&);
-void addBreakdownCommand(CLI::App&, Program&);
-void addLayersCommand(CLI::App&, Program&);
-void addGemmsCommand(CLI::App&, Program&);
-void addKernelsCommand(CLI::App&, Program&);
-void addCompareCommand(CLI::App&, Program&);
-void addAdviseCommand(CLI::App&, Program&);
-void addNumericsCommand(CLI::App&, Program&);
-void addClassifyCommand(CLI::App&, Program&);
-void addQueryCommand(CLI::App&, Program&);
-void addReportCommand(CLI::App&, Program&);
-/// Hidden: the child process of `run` that trains.
-void addEngineWorkerCommand(CLI::App&, Program&);
-
 }  // namespace fp8scope::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope`, the headless command: one file a subcommand, one place where errors end.
-#include "app/cli/command.h"
+#include "app/cli/commands.h"
 #include "app/cli/version.h"
 #include "collector/trace/error.h"
 
@@ -44,6 +44,8 @@ int main(int argc, char** argv)
     cli::Program program;
     program.executable = ownExecutable(argv[0]);
     cli::addRunCommand(app, program);
+    cli::addCollectCommand(app, program);
+    cli::addCtlCommand(app, program);
     cli::addInfoCommand(app, program);
     cli::addBreakdownCommand(app, program);
     cli::addLayersCommand(app, program);

@@ -38,10 +38,8 @@ struct SpawnSetup {
     explicit SpawnSetup(const std::filesystem::path& output)
     {
         ::posix_spawn_file_actions_init(&actions);
-        ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-        ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_APPEND,
-                                           0600);
-        ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+        if (!output.empty())
+            redirectTo(output);
 
         sigset_t none, defaults;
         ::sigemptyset(&none);
@@ -58,6 +56,13 @@ struct SpawnSetup {
         ::posix_spawn_file_actions_destroy(&actions);
         ::posix_spawnattr_destroy(&attributes);
     }
+    void redirectTo(const std::filesystem::path& output)
+    {
+        ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+        ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_APPEND,
+                                           0600);
+        ::posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    }
     SpawnSetup(const SpawnSetup&) = delete;
     SpawnSetup& operator=(const SpawnSetup&) = delete;
 
@@ -73,11 +78,12 @@ ChildProcess::ChildProcess(const ChildCommand& command)
     arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
     std::vector<std::string> environment = environmentWith(command.addedEnvironment);
     const SpawnSetup setup(command.output);
-    const int failure = ::posix_spawn(&m_pid, command.program.c_str(), &setup.actions, &setup.attributes,
-                                      pointersTo(arguments).data(), pointersTo(environment).data());
+    auto* const spawn = command.output.empty() ? ::posix_spawnp : ::posix_spawn;
+    const int failure = spawn(&m_pid, command.program.c_str(), &setup.actions, &setup.attributes,
+                              pointersTo(arguments).data(), pointersTo(environment).data());
     if (failure != 0)
         throw Error(std::string("cannot be started (") + std::strerror(failure) + ")", command.program.string(),
-                    "check that the program is installed whole");
+                    command.output.empty() ? "check the command's name" : "check that the program is installed whole");
 }
 
 ChildProcess::~ChildProcess()

@@ -22,7 +22,8 @@ struct ChildCommand {
     std::filesystem::path program;
     std::vector<std::string> arguments;                                 ///< without the program's name
     std::vector<std::pair<std::string, std::string>> addedEnvironment;  ///< over this process's
-    std::filesystem::path output;  ///< file that takes the child's standard output and error; standard input is empty
+    std::filesystem::path output;  ///< file that takes the child's standard output and error; standard input is empty.
+                                   ///< Empty: the child has this process's, and `program` is searched in PATH
 };
 
 class ChildProcess {

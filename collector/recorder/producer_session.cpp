@@ -45,7 +45,9 @@ void ProducerSession::on(const wire::RunBegin& begin)
                               .planText = begin.planText,
                               .tool = begin.tool,
                               .startNs = m_lastNs});
+    m_run->process = m_process;
     m_tracks.clear();
+    m_trackKinds.clear();
     m_layers.clear();
     m_ops.clear();
     m_tensors.clear();
@@ -80,6 +82,7 @@ void ProducerSession::on(const wire::Track& track)
     row.kind = track.kind;
     row.name = track.name;
     m_tracks.push_back(m_sink.writer().addTrack(row));
+    m_trackKinds.push_back(track.kind);
 }
 
 void ProducerSession::on(const wire::Name& name)
@@ -151,6 +154,8 @@ void ProducerSession::on(const wire::SliceBatch& batch)
     }
     m_sink.writer().addSlices(mapped(m_tracks, batch.track), m_slices);
     m_run->slices += m_slices.size();
+    if (m_trackKinds[batch.track.value] == TrackKind::DeviceQueue)
+        m_run->deviceSlices += m_slices.size();
 }
 
 void ProducerSession::on(const wire::StepEnd& step)

@@ -51,6 +51,7 @@ private:
     std::vector<NameId> m_names;
     std::vector<LaunchShapeId> m_shapes;
     std::vector<TrackId> m_tracks;
+    std::vector<TrackKind> m_trackKinds;
     std::vector<LayerId> m_layers;
     std::vector<OpId> m_ops;
     std::vector<wire::Tensor> m_tensors;

@@ -14,9 +14,11 @@ namespace fp8scope::recorder {
 struct RecordedRun {
     RunId id;
     Run run;
+    ProcessId process;
     bool ended = false;
     std::uint64_t steps = 0;  ///< finished ones, warm-up included
     std::uint64_t slices = 0;
+    std::uint64_t deviceSlices = 0;  ///< those on device queues
 };
 
 /// "after step 7", or "before its first step was finished".

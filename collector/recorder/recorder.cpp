@@ -6,6 +6,7 @@
 #include "collector/recorder/unix_listener.h"
 #include "collector/trace/error.h"
 #include "collector/wire/decoder.h"
+#include "collector/wire/injection.h"
 
 #include <algorithm>
 #include <array>
@@ -67,6 +68,7 @@ struct Recorder::Impl {
     void receive(Connection&);
     void decode(Connection&);
     void greet(Connection&, const wire::Hello&);
+    void command(const Connection&, wire::Command);
     void refuse(Connection&, const std::string& problem);
     void disconnect(Connection&, const std::string& reason);
     void stop();
@@ -79,6 +81,7 @@ struct Recorder::Impl {
     TraceSink sink;
     std::string token;
     std::list<Connection> connections;
+    std::optional<wire::Command> standing;  ///< what producers were told last
     std::vector<std::byte> chunk = std::vector<std::byte>(std::size_t{64} << 10);
 };
 
@@ -114,6 +117,13 @@ void Recorder::setMeta(std::string_view key, std::string_view value)
 void Recorder::explain(RunId run, const std::string& note)
 {
     m_impl->writing([&] { m_impl->sink.explain(run, note); });
+}
+
+bool Recorder::mark(const std::string& name)
+{
+    bool marked = false;
+    m_impl->writing([&] { marked = m_impl->sink.mark(name); });
+    return marked;
 }
 
 void Recorder::pump(std::chrono::milliseconds timeout)
@@ -229,11 +239,30 @@ void Recorder::Impl::decode(Connection& connection)
 
 void Recorder::Impl::greet(Connection& connection, const wire::Hello& hello)
 {
-    if (sameToken(token, hello.token))
+    if (sameToken(token, hello.token)) {
         connection.session.emplace(sink, hello);
-    else
+        if (standing)
+            command(connection, *standing);
+    } else {
         refuse(connection, "process " + std::to_string(hello.pid) + " (" + hello.processName +
                                ") showed a wrong token; it was not started by this recording");
+    }
+}
+
+void Recorder::setRecording(bool wanted)
+{
+    m_impl->standing = wanted ? wire::Command::Start : wire::Command::Pause;
+    for (const Connection& connection : m_impl->connections) {
+        if (connection.session)
+            m_impl->command(connection, *m_impl->standing);
+    }
+}
+
+/// A producer that does not take one byte is gone or stuck; either shows in what it sends.
+void Recorder::Impl::command(const Connection& connection, wire::Command command)
+{
+    const char byte = static_cast<char>(command);
+    [[maybe_unused]] const ssize_t sent = ::send(connection.fd.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 /// Ends a connection over what its producer did wrong. It matters to the figures only if the producer was being

@@ -50,6 +50,13 @@ public:
     /// True once the trace could not be written.
     [[nodiscard]] bool failed() const;
 
+    /// Tells injected libraries to record or to pause, those that connect later too. The engine's worker does not
+    /// listen.
+    void setRecording(bool);
+
+    /// Writes a mark, now, on the timeline of the run that began last. False while none has.
+    bool mark(const std::string& name);
+
     /// Replaces the note of an incomplete run: its owner may know more than that the connection was lost.
     void explain(RunId, const std::string& note);
 

@@ -114,6 +114,25 @@ void TraceSink::addDiagnostic(const Diagnostic& diagnostic)
         m_observer.onDiagnostic(diagnostic);
 }
 
+bool TraceSink::mark(const std::string& name)
+{
+    if (m_runs.empty())
+        return false;
+    const RunId run = m_runs.back().id;
+    if (m_marks.first != run) {
+        Track track;
+        track.run = run;
+        track.process = m_runs.back().process;
+        track.kind = TrackKind::Annotation;
+        track.name = "marks";
+        m_marks = {run, writer().addTrack(track)};
+    }
+    const SliceRecord slice{.startNs = fromStart(monotonicNow()),
+                            .name = writer().addName({.text = name, .kind = NameKind::Range})};
+    writer().addSlices(m_marks.second, {&slice, 1});
+    return true;
+}
+
 void TraceSink::flush()
 {
     m_writer.flush();

@@ -30,6 +30,8 @@ public:
     void explain(RunId, const std::string& note);
     void addStep(RecordedRun&, const Step&);
     void addDiagnostic(const Diagnostic&);
+    /// False while no run has begun.
+    bool mark(const std::string& name);
 
     void flush();
     void close();
@@ -57,6 +59,7 @@ private:
         DeviceId id;
     };
     std::vector<KnownDevice> m_devices;
+    std::pair<RunId, TrackId> m_marks;  ///< the track of marks, and its run
     std::uint64_t m_durableSteps = 0;
     std::int64_t m_dirtySinceNs = 0;  ///< 0: nothing to flush
     std::int64_t m_lastFlushNs = 0;

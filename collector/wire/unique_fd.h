@@ -25,6 +25,8 @@ public:
         if (m_fd >= 0)
             ::close(std::exchange(m_fd, -1));
     }
+    /// Gives up the descriptor without closing it.
+    int release() noexcept { return std::exchange(m_fd, -1); }
     [[nodiscard]] int get() const { return m_fd; }
     [[nodiscard]] bool valid() const { return m_fd >= 0; }
 

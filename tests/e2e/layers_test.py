@@ -21,6 +21,7 @@ ALLOWED = {
     "collector/export": {"collector/trace"},
     "collector/wire": set(),
     "collector/recorder": {"collector/trace", "collector/wire"},
+    "collector/inject": {"collector/wire"},
     "engine/worker": {"collector/wire", "engine/cpu", "engine/plan", "engine/numerics"},
     "app/analysis": {"collector/trace", "engine/plan"},
     "app/session": {"collector/recorder", "collector/trace", "collector/wire", "engine/plan"},
