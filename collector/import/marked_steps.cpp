@@ -31,8 +31,16 @@ std::string describe(StepMark mark, std::size_t count)
     return {};
 }
 
-/// Marks of one kind by start; of those that overlap (one mark seen on several threads) only the longest. Numbers that
-/// do not grow are not the run's: then places count.
+/// One mark seen on two threads: most of the shorter one lies in the other.
+bool isSame(const Mark& earlier, const Mark& later)
+{
+    const std::int64_t common = std::min(earlier.endNs, later.endNs) - later.startNs;
+    const std::int64_t shorter = std::min(earlier.endNs - earlier.startNs, later.endNs - later.startNs);
+    return common * 2 > shorter;
+}
+
+/// Marks of one kind by start; of those that are the same only the longest. Numbers that do not grow are not the run's:
+/// then places count.
 std::vector<Mark> inOrder(std::vector<Mark> marks)
 {
     std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) {
@@ -40,7 +48,7 @@ std::vector<Mark> inOrder(std::vector<Mark> marks)
     });
     std::vector<Mark> kept;
     for (const Mark& mark : marks) {
-        if (kept.empty() || mark.startNs >= kept.back().endNs)
+        if (kept.empty() || !isSame(kept.back(), mark))
             kept.push_back(mark);
         else if (mark.endNs - mark.startNs > kept.back().endNs - kept.back().startNs)
             kept.back() = mark;

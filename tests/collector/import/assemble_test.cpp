@@ -464,6 +464,14 @@ TEST(MarkedSteps, SeenOnSeveralThreadsAreOne)
     EXPECT_THAT(assembled(b).steps, SizeIs(1));
 }
 
+TEST(MarkedSteps, NeighboursThatOverlapALittleAreTwo)
+{
+    RawBuilder b;
+    b.range(0, 105, "ProfilerStep#1");
+    b.range(100, 100, "ProfilerStep#2");
+    EXPECT_THAT(assembled(b).steps, SizeIs(2));
+}
+
 TEST(MarkedSteps, OldFilesWriteTheMarkAsAnOperator)
 {
     RawBuilder b;
