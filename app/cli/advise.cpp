@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope advise`: what to change, with the estimated gain and the evidence.
 #include "app/cli/advise_table.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/overview.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -128,7 +128,7 @@ void addAdviseCommand(CLI::App& app, Program&)
     CLI::App* command = app.add_subcommand("advise", "What to change, with estimated gain and evidence");
     addTraceOptions(*command, *options);
     command->callback([options] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         const std::vector<analysis::Breakdown> runs = chosenRuns(trace, *options);
         const std::vector<analysis::SpeedupAccount> accounts = analysis::accounts(trace, runs);
         const std::vector<analysis::Finding> findings = analysis::advise({trace, runs, accounts});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope breakdown`: exposed and busy time of a typical step by family, role or phase, one column pair a run.
 #include "app/cli/breakdown_table.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/overview.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -156,7 +156,7 @@ void addBreakdownCommand(CLI::App& app, Program&)
         ->check(CLI::IsMember({"family", "role", "phase"}).description(""))
         ->option_text("KEY");
     command->callback([options, by] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         printBreakdown(trace, chosenRuns(trace, *options), *options, *by);
     });
 }

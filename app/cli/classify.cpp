@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope classify`: what kernels do, by names on standard input.
 #include "app/cli/command.h"
-#include "app/cli/rule_files.h"
 
 #include "app/analysis/classify/kernel_classifier.h"
+#include "app/open/rule_files.h"
 
 #include <fmt/format.h>
 
@@ -104,7 +104,7 @@ void addClassifyCommand(CLI::App& app, Program&)
     command->footer(
         "Prints JSON unless --format says otherwise. Names are taken as any tool writes them, mangled or not.");
     command->callback([options] {
-        const analysis::KernelClassifier classifier = classifierOf(options->rules);
+        const analysis::KernelClassifier classifier = open::classifierOf(options->rules);
         const std::vector<std::string> names = namesOf(std::cin);
         const std::vector<analysis::KernelClass> classes = classesOf(names, classifier);
         emitResult(options->format, tableOf(names, classes), [&] { return toJson(names, classes); });

@@ -46,9 +46,19 @@ void addFormatOption(CLI::App& command, Format& format)
         ->option_text("FORMAT");
 }
 
+void addRulesOption(CLI::App& command, std::vector<std::filesystem::path>& files)
+{
+    command
+        .add_option("--rules", files,
+                    "Own rules for kernel names, tried before the built-in ones, for traces of other tools")
+        ->option_text("FILE");
+}
+
 void addTraceOptions(CLI::App& command, TraceOptions& options)
 {
-    command.add_option("FILE", options.file, "The trace (.fp8trace)")->required()->option_text(" ");
+    command.add_option("FILE", options.file, "The trace: .fp8trace, PyTorch JSON, nsys SQLite, folder")
+        ->required()
+        ->option_text(" ");
     addFormatOption(command, options.format);
     command.add_option("--time-unit", options.timeUnit, "Unit of times in tables: auto, ns, us, ms or s")
         ->check(CLI::IsMember({"auto", "ns", "us", "ms", "s"}).description(""))
@@ -61,6 +71,7 @@ void addTraceOptions(CLI::App& command, TraceOptions& options)
             "--steps", [&options](const std::string& text) { options.steps = parseSteps(text); },
             "Only these steps, by index: 4-40")
         ->option_text("A-B");
+    addRulesOption(command, options.rules);
 }
 
 std::vector<analysis::Breakdown> chosenRuns(const Trace& trace, const TraceOptions& options)

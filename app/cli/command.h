@@ -29,11 +29,14 @@ struct TraceOptions {
     std::string timeUnit = "auto";
     std::vector<std::string> runs;  ///< modes to show; empty: all
     analysis::StepLimit steps;
+    std::vector<std::filesystem::path> rules;  ///< own classification rules
 };
 
-/// FILE, --format, --time-unit, --run, --steps A-B.
+/// FILE, --format, --time-unit, --run, --steps A-B, --rules.
 void addTraceOptions(CLI::App& command, TraceOptions& options);
 void addFormatOption(CLI::App& command, Format& format);
+/// --rules FILE, which may be given several times.
+void addRulesOption(CLI::App& command, std::vector<std::filesystem::path>& files);
 
 /// The breakdowns of the runs chosen by --run (all by default). Throws Error when a name matches no run.
 [[nodiscard]] std::vector<analysis::Breakdown> chosenRuns(const Trace&, const TraceOptions&);

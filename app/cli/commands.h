@@ -9,6 +9,7 @@ namespace fp8scope::cli {
 void addRunCommand(CLI::App&, Program&);
 void addCollectCommand(CLI::App&, Program&);
 void addCtlCommand(CLI::App&, Program&);
+void addImportCommand(CLI::App&, Program&);
 void addInfoCommand(CLI::App&, Program&);
 void addBreakdownCommand(CLI::App&, Program&);
 void addLayersCommand(CLI::App&, Program&);

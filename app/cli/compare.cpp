@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope compare`: the speedup account, from one run's step to another's in bars that add up exactly.
 #include "app/cli/compare_table.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/overview.h"
 #include "collector/trace/error.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -114,7 +114,7 @@ void addCompareCommand(CLI::App& app, Program&)
     addTraceOptions(*command, *options);
     command->add_option("--from", *from, "The baseline run (default: the first 16-bit run)")->option_text("MODE");
     command->callback([options, from] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         TraceOptions all = *options;
         all.runs.clear();
         const std::vector<analysis::Breakdown> runs = chosenRuns(trace, all);

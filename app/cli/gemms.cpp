@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope gemms`: each matrix product with its rate and the quantization that feeds it.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/gemms.h"
 #include "app/analysis/overview.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -124,7 +124,7 @@ void addGemmsCommand(CLI::App& app, Program&)
         app.add_subcommand("gemms", "Every matrix product with its rate and the quantization that it needs to be fp8");
     addTraceOptions(*command, *options);
     command->add_option("--top", options->top, "How many (0: all)")->capture_default_str()->option_text("N");
-    command->callback([options] { printGemms(loadTrace(options->file), *options); });
+    command->callback([options] { printGemms(openWithProgress(options->file, options->rules), *options); });
 }
 
 }  // namespace fp8scope::cli

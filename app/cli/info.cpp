@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope info`: what a trace file holds, and whether it is whole.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/overview.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -126,7 +126,7 @@ void addInfoCommand(CLI::App& app, Program&)
     command->add_option("FILE", options->file, "The trace (.fp8trace)")->required()->option_text(" ");
     addFormatOption(*command, options->format);
     command->callback([options] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         emitResult(options->format, runTable(trace, *options), [&] { return toJson(trace); });
     });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope kernels`: every distinct kernel of a run with its time, count and achieved rates.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/overview.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -117,7 +117,7 @@ void addKernelsCommand(CLI::App& app, Program&)
         ->check(CLI::IsMember({"exposed", "busy", "count", "median"}).description(""))
         ->option_text("KEY");
     command->callback([options] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         const std::vector<analysis::Breakdown> runs = chosenRuns(trace, *options);
         if (options->format == Format::Json) {
             printJson(toJson(trace, runs, *options));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope layers`: what each layer costs in each run, by what the time is for.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/layers.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -89,7 +89,7 @@ void addLayersCommand(CLI::App& app, Program&)
     CLI::App* command = app.add_subcommand("layers", "What each layer costs: GEMM, quantization, bias, activation");
     addTraceOptions(*command, *options);
     command->callback([options] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         const std::vector<analysis::Breakdown> runs = chosenRuns(trace, *options);
         if (options->format == Format::Json) {
             printJson(toJson(trace, runs));

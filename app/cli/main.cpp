@@ -46,6 +46,7 @@ int main(int argc, char** argv)
     cli::addRunCommand(app, program);
     cli::addCollectCommand(app, program);
     cli::addCtlCommand(app, program);
+    cli::addImportCommand(app, program);
     cli::addInfoCommand(app, program);
     cli::addBreakdownCommand(app, program);
     cli::addLayersCommand(app, program);

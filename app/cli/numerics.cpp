@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope numerics`: what quantization did to each tensor, the worst first, and the loss of each run.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/numerics.h"
 #include "app/analysis/overview.h"
 #include "collector/trace/error.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/format.h>
 
@@ -116,7 +116,7 @@ void addNumericsCommand(CLI::App& app, Program&)
     addTraceOptions(*command, *options);
     command->add_flag("--per-step", options->perStep, "A row for each step and tensor instead of the worst tensors");
     command->callback([options] {
-        const Trace trace = loadTrace(options->file);
+        const Trace trace = openWithProgress(options->file, options->rules);
         const std::vector<analysis::Breakdown> runs = chosenRuns(trace, *options);
         if (options->format == Format::Json) {
             printJson(toJson(trace, runs));

@@ -2,11 +2,11 @@
 // `fp8scope report`: the report as Markdown, HTML, or PDF. The PDF writer is Qt's and lives in fp8scope-gui, which is
 // started for it without a display, so that this program needs no Qt.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
 #include "app/analysis/overview.h"
 #include "app/report/report.h"
 #include "collector/trace/error.h"
-#include "collector/trace/trace_reader.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -72,7 +72,7 @@ void runReport(const ReportOptions& options, const Program& program)
     if (extension == ".pdf") {
         writePdf(options.file, options.output, program.executable);
     } else {
-        const Trace trace = loadTrace(options.file);
+        const Trace trace = openWithProgress(options.file);
         const report::Report report =
             report::buildReport(trace, analysis::overview(trace), options.file.filename().string(), today());
         writeText(options.output, extension == ".md" ? report::toMarkdown(report) : report::toHtml(report));

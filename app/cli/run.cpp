@@ -3,6 +3,7 @@
 #include "app/cli/advise_table.h"
 #include "app/cli/breakdown_table.h"
 #include "app/cli/compare_table.h"
+#include "app/cli/interrupt_stop.h"
 #include "app/cli/presets.h"
 #include "app/cli/run_progress.h"
 
@@ -14,12 +15,8 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <fstream>
 #include <iterator>
-#include <thread>
-
-#include <unistd.h>
 
 namespace fp8scope::cli {
 namespace {
@@ -133,32 +130,6 @@ void addModelOptions(CLI::App& command, RunOptions& options)
             "Set any key of the configuration: --set optimizer.beta2=0.95")
         ->option_text("KEY=VALUE");
 }
-
-volatile std::sig_atomic_t interrupted = 0;  // a signal handler can reach nothing else
-
-/// Ctrl-C asks the run to stop after its step; a second one ends this program as usual.
-class InterruptStop {
-public:
-    InterruptStop()
-    {
-        struct sigaction action {};
-        action.sa_handler = [](int) { interrupted = 1; };
-        action.sa_flags = static_cast<int>(SA_RESETHAND);
-        sigaction(SIGINT, &action, nullptr);
-        sigaction(SIGTERM, &action, nullptr);
-        m_watcher = std::jthread([this](const std::stop_token& done) {
-            while (!done.stop_requested() && interrupted == 0)
-                std::this_thread::sleep_for(std::chrono::milliseconds(20));
-            if (interrupted != 0)
-                m_stop.request_stop();
-        });
-    }
-    [[nodiscard]] std::stop_token token() const { return m_stop.get_token(); }
-
-private:
-    std::stop_source m_stop;
-    std::jthread m_watcher;
-};
 
 void printSummary(const std::filesystem::path& file)
 {

@@ -8,6 +8,8 @@ namespace fp8scope::gui {
 FileMenu::FileMenu(RecentFiles recent, QWidget* window) : QMenu(window), m_recent(recent), m_window(window)
 {
     addItem(tr("Open a trace\u2026"), QKeySequence::Open, &FileMenu::openRequested);
+    addItem(tr("Open a folder of ranks\u2026"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_O),
+            &FileMenu::openFolderRequested);
     m_recentMenu = addMenu(tr("Opened lately"));
     connect(m_recentMenu, &QMenu::aboutToShow, this, &FileMenu::fillRecent);
     m_reload = addItem(tr("Read again"), QKeySequence(Qt::Key_F5), &FileMenu::reloadRequested);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The menu under the file's name: open, reload, recent files, PDF, close, quit; with their keys.
+// The menu under the file's name: open a file or a folder of ranks, reload, recent files, PDF, close, quit; with their keys.
 #pragma once
 
 #include "app/gui/recent_files.h"
@@ -18,6 +18,7 @@ public:
 
 signals:
     void openRequested();
+    void openFolderRequested();
     void fileChosen(const QString& path);
     void reloadRequested();
     void exportRequested();

@@ -36,8 +36,9 @@ void describe(QCommandLineParser& parser)
                        {{u"v"_s, u"version"_s}, QCoreApplication::translate("main", "Show the version and exit.")}});
     parser.addPositionalArgument(
         u"FILE"_s,
-        QCoreApplication::translate("main", "Traces (.fp8trace). The last one is shown, the others are "
-                                            "listed under the file's name."),
+        QCoreApplication::translate("main", "Traces (.fp8trace), or those of PyTorch's profiler and Nsight Systems: "
+                                            "JSON, SQLite, archives and folders of ranks. The last one is shown, "
+                                            "the others are listed under the file's name."),
         u"[FILE...]"_s);
 }
 

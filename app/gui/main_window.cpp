@@ -96,6 +96,7 @@ void MainWindow::buildFrame()
 void MainWindow::connectFrame()
 {
     connect(m_fileMenu, &FileMenu::openRequested, this, &MainWindow::chooseFile);
+    connect(m_fileMenu, &FileMenu::openFolderRequested, this, &MainWindow::chooseFolder);
     connect(m_fileMenu, &FileMenu::fileChosen, this, &MainWindow::openFile);
     connect(m_fileMenu, &FileMenu::reloadRequested, this, [this] { openFile(m_loader.path()); });
     connect(m_fileMenu, &FileMenu::exportRequested, this, &MainWindow::chooseExport);
@@ -216,9 +217,18 @@ QWidget* MainWindow::makePage(Page page)
 
 void MainWindow::chooseFile()
 {
-    const QString path = QFileDialog::getOpenFileName(this, tr("Open a trace"), m_settings.value(kFolderKey).toString(),
-                                                      tr("Traces (*.fp8trace);;All files (*)"));
+    const QString path = QFileDialog::getOpenFileName(
+        this, tr("Open a trace"), m_settings.value(kFolderKey).toString(),
+        tr("Traces of any tool (*.fp8trace *.json *.json.gz *.json.tmp *.sqlite *.nsys-rep *.qdrep *.tar *.tar.gz "
+           "*.tgz);;Traces of fp8scope (*.fp8trace);;PyTorch profiler (*.json *.json.gz *.json.tmp);;Nsight Systems "
+           "(*.sqlite *.nsys-rep *.qdrep);;All files (*)"));
     openFile(path);
+}
+
+void MainWindow::chooseFolder()
+{
+    openFile(QFileDialog::getExistingDirectory(this, tr("Open the ranks of a job"),
+                                               m_settings.value(kFolderKey).toString()));
 }
 
 void MainWindow::chooseExport()

@@ -69,6 +69,7 @@ private:
     void onLoaded();
     void refreshFileMenu();
     void chooseFile();
+    void chooseFolder();
     void chooseExport();
     void setTheme(ThemeChoice choice);
     [[nodiscard]] QWidget* makePage(Page page);

@@ -64,7 +64,8 @@ void StartPage::buildIntroduction(QVBoxLayout* column)
     QLabel* headline = makeLabel(tr("Where did your 2\u00d7 go?"), u"headline"_s, this);
     QLabel* text =
         makeLabel(tr("Open a trace of FP8 training to see where each step's time goes, what quantization costs, "
-                     "and what to change. Drop a .fp8trace file anywhere on this window, or record one:"),
+                     "and what to change. Drop a .fp8trace file, or a trace of PyTorch's profiler or Nsight Systems, "
+                     "anywhere on this window, or record one:"),
                   {}, this);
     text->setWordWrap(true);
     QLabel* command = makeLabel(u"fp8scope run --preset demo -o demo.fp8trace"_s, u"code"_s, this);

@@ -2,12 +2,14 @@
 #include "app/gui/trace_loader.h"
 
 #include "app/gui/text.h"
+#include "app/open/open_trace.h"
 #include "collector/trace/error.h"
 
 #include <QFile>
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <new>
 
 namespace fp8scope::gui {
@@ -26,6 +28,10 @@ struct Stage {
     int from, to;
 };
 constexpr Stage kStages[] = {
+    {"reading", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Reading the file"), 0, 65},
+    {"exporting with nsys", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Having nsys export the report"), 0, 5},
+    {"attributing", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Finding what launched each kernel"), 65, 75},
+    {"classifying", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Finding what each kernel does"), 75, kPercentRead},
     {"tables", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Reading the tables"), 0, 5},
     {"slices", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Reading the slices"), 5, 75},
     {"lanes", QT_TRANSLATE_NOOP("fp8scope::gui::TraceLoader", "Laying out overlapping slices"), 75, kPercentRead},
@@ -43,7 +49,9 @@ std::shared_ptr<const LoadedTrace> readAndAnalyse(const QString& path, const Loa
 {
     auto loaded = std::make_shared<LoadedTrace>();
     loaded->path = path;
-    loaded->trace = loadTrace(QFile::encodeName(path).toStdString(), options);
+    open::OpenOptions opening;
+    static_cast<LoadOptions&>(opening) = options;
+    loaded->trace = open::openTrace(std::filesystem::path(QFile::encodeName(path).toStdString()), opening);
     if (options.onProgress)
         options.onProgress({"questions", 0, 1});
     loaded->overview = analysis::overview(loaded->trace);

@@ -68,7 +68,7 @@ private:
     std::vector<std::jthread> m_retired;  ///< asked to stop, perhaps still running; joined as they end
 };
 
-/// What the app does with a path: loadTrace, then the overview.
+/// What the app does with a path, of a trace of any tool: open::openTrace, then the overview.
 [[nodiscard]] std::shared_ptr<const LoadedTrace> readAndAnalyse(const QString& path, const LoadOptions& options);
 
 }  // namespace fp8scope::gui

@@ -1,24 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector/import/json_text.h"
 
+#include "collector/import/mend_json.h"
+
 #include <simdjson.h>
 
 namespace fp8scope::import {
 
-std::string unescapedJson(std::string_view quoted)
+namespace {
+
+bool unescape(std::string_view quoted, std::string& text)
 {
-    const bool hasQuotes = quoted.size() >= 2 && quoted.front() == '"' && quoted.back() == '"';
-    const std::string_view inner = hasQuotes ? quoted.substr(1, quoted.size() - 2) : quoted;
-    if (!hasQuotes || inner.find('\\') == std::string_view::npos)
-        return std::string(inner);
     const simdjson::padded_string padded(quoted);
     simdjson::ondemand::parser parser;
     simdjson::ondemand::document document;
-    std::string_view text;
+    std::string_view plain;
     if (parser.iterate(padded).get(document) != simdjson::SUCCESS ||
-        document.get_string().get(text) != simdjson::SUCCESS)
+        document.get_string().get(plain) != simdjson::SUCCESS)
+        return false;
+    text = plain;
+    return true;
+}
+
+}  // namespace
+
+std::string unescapedJson(std::string_view quoted, bool* mended)
+{
+    const bool hasQuotes = quoted.size() >= 2 && quoted.front() == '"' && quoted.back() == '"';
+    const std::string_view inner = hasQuotes ? quoted.substr(1, quoted.size() - 2) : quoted;
+    std::string text;
+    if (!hasQuotes || inner.find('\\') == std::string_view::npos)
         return std::string(inner);
-    return std::string(text);
+    if (unescape(quoted, text))
+        return text;
+    if (mended != nullptr)
+        *mended = true;
+    return unescape(mendedJson(quoted), text) ? text : std::string(inner);
 }
 
 std::string compactJson(std::string_view json)

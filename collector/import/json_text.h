@@ -6,8 +6,9 @@
 
 namespace fp8scope::import {
 
-/// The text of a JSON string, given with its quotes. What is no valid string stands as it is.
-[[nodiscard]] std::string unescapedJson(std::string_view quoted);
+/// The text of a JSON string, given with its quotes. Bad escapes are mended, and `mended` set; what is no string stands
+/// as it is.
+[[nodiscard]] std::string unescapedJson(std::string_view quoted, bool* mended = nullptr);
 
 /// A JSON array or object on one line: one blank after each comma, none elsewhere.
 [[nodiscard]] std::string compactJson(std::string_view json);

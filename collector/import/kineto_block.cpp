@@ -203,13 +203,16 @@ public:
 
 private:
     static constexpr std::size_t kLongestEvent = std::size_t{1} << 20;
+    static constexpr std::size_t kLeastLook = std::size_t{4} << 10;
 
     /// Reads the event that begins at `at` and gives where to go on.
     std::size_t readOne(std::string_view text, std::size_t at)
     {
-        const std::size_t strict = endOfObject(text.substr(at, kLongestEvent));
+        const std::size_t strict = endOfObject(text.substr(at, m_look));
         if (strict != kNone && parses(text.substr(at, strict)))
             return at + strict;
+        // Where many events are broken, looking far behind each would take as long as the block is long, squared.
+        m_look = std::max(m_look / 2, kLeastLook);
         const std::size_t border = nextEventBorder(text, at + 1);
         std::string_view piece = text.substr(at, border == kNone ? kNone : border - at);
         if (border == kNone) {
@@ -273,6 +276,7 @@ private:
     KinetoChunk& m_chunk;
     KinetoBuilder m_builder;
     std::string m_text;
+    std::size_t m_look = kLongestEvent;
     std::size_t m_ended = kNone;
 };
 

@@ -10,7 +10,7 @@
 namespace fp8scope::import {
 namespace {
 
-/// 2042 in ns since 1970: times beyond are no times, and sums of those within do not leave int64.
+/// 2042 in ns since 1970: times beyond are no times, and differences of those within do not leave int64.
 constexpr std::int64_t kMostNs = 2'300'000'000'000'000'000;
 
 RowPart partOf(const RawValue& value)
@@ -168,10 +168,14 @@ std::uint32_t KinetoBuilder::deviceRow(const EventText& event, RowUse use)
 NameId KinetoBuilder::name(const RawValue& text, NameKind kind)
 {
     const std::string_view raw = text.unquoted();
-    if (raw.find('\\') == std::string_view::npos)
+    if (raw.find('\\') == std::string_view::npos) {
         m_name.text.assign(raw);
-    else
-        m_name.text = unescapedJson(text.text);
+    } else {
+        bool mended = false;
+        m_name.text = unescapedJson(text.text, &mended);
+        if (mended)
+            countOddity(m_chunk.oddities, kMended);
+    }
     m_name.kind = kind;
     return NameId(m_chunk.names.add(m_name));
 }
@@ -239,9 +243,9 @@ void KinetoBuilder::addSpan(const EventText& event)
         break;
     default: addHost(event, kind, *span); break;
     }
-    m_last.pid = partOf(event[EventKey::Pid]);
-    m_last.tid = partOf(event[EventKey::Tid]);
-    m_last.startNs = span->startNs;
+    m_last.pid.assign(event[EventKey::Pid].unquoted());
+    m_last.tid.assign(event[EventKey::Tid].unquoted());
+    m_last.ts.assign(event[EventKey::Ts].text);
     m_last.correlation = event[ArgKey::Correlation].number();
 }
 
@@ -358,13 +362,14 @@ void KinetoBuilder::addFlow(const EventText& event, bool begins)
     const FlowKind kind = flowKindOf(category);
     if (kind == FlowKind::Unknown)
         return countOddity(m_chunk.oddities, kUnknownFlow, category.empty() ? "none" : category);
+    const std::uint64_t id = event[EventKey::Id].number();
+    const bool said = kind == FlowKind::Launch && id != 0 && id == m_last.correlation &&
+                      event[EventKey::Ts].text == m_last.ts && event[EventKey::Tid].unquoted() == m_last.tid &&
+                      event[EventKey::Pid].unquoted() == m_last.pid;
+    if (said)
+        return;
     const std::optional<std::int64_t> ns = timeOf(event);
     if (!ns)
-        return;
-    const std::uint64_t id = event[EventKey::Id].number();
-    const bool said = kind == FlowKind::Launch && id == m_last.correlation && id != 0 && *ns == m_last.startNs &&
-                      partOf(event[EventKey::Tid]) == m_last.tid && partOf(event[EventKey::Pid]) == m_last.pid;
-    if (said)
         return;
     m_chunk.flows.push_back({.kind = kind == FlowKind::Launch ? Flow::Kind::Launch : Flow::Kind::ForwardBackward,
                              .id = id,
@@ -396,18 +401,19 @@ void KinetoBuilder::addBoundary(const EventText& event, bool begins, bool async)
 void KinetoBuilder::addRowName(const EventText& event)
 {
     const std::string_view what = event[EventKey::Name].unquoted();
-    RowName name{.pid = partOf(event[EventKey::Pid]), .tid = partOf(event[EventKey::Tid])};
-    if (what == "process_name" || what == "thread_name") {
-        name.of = what == "process_name" ? RowName::Of::Process : RowName::Of::Thread;
-        name.text = unescapedJson(event[ArgKey::NameOfRow].text);
+    RowNameKey key{.pid = partOf(event[EventKey::Pid]), .tid = {}};
+    RawValue text = event[ArgKey::NameOfRow];
+    if (what == "thread_name") {
+        key.of = RowNameKey::Of::Thread;
+        key.tid = partOf(event[EventKey::Tid]);
     } else if (what == "process_labels") {
-        name.of = RowName::Of::Labels;
-        name.text = unescapedJson(event[ArgKey::LabelsOfRow].text);
-    } else {
+        key.of = RowNameKey::Of::Labels;
+        text = event[ArgKey::LabelsOfRow];
+    } else if (what != "process_name") {
         return;  // how to sort rows, which is said by their numbers
     }
-    if (m_chunk.rowNames.empty() || m_chunk.rowNames.back() != name)
-        m_chunk.rowNames.push_back(std::move(name));
+    if (text.said())
+        m_chunk.rowNames.insert_or_assign(std::move(key), unescapedJson(text.text));
 }
 
 }  // namespace fp8scope::import

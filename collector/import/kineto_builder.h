@@ -54,11 +54,10 @@ private:
     };
     std::array<LastRow, 4> m_lastRows;
     std::size_t m_nextLastRow = 0;
-    /// The span just before: the arrow that the writer puts behind it says nothing that its correlation does not.
+    /// The span just before, as printed: the arrow that the writer puts behind it says nothing that its correlation
+    /// does not.
     struct {
-        RowPart pid, tid;
-        std::string_view ts;
-        std::int64_t startNs = -1;
+        std::string pid, tid, ts;
         std::uint64_t correlation = 0;
     } m_last;
 };

@@ -7,6 +7,7 @@
 #include "collector/import/kineto_oddities.h"
 #include "collector/import/raw_events.h"
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -32,7 +33,7 @@ enum class RowUse : std::uint8_t {
 struct RowPart {
     std::int64_t number = 0;
     std::string word;  ///< empty: the number counts
-    friend bool operator==(const RowPart&, const RowPart&) = default;
+    friend auto operator<=>(const RowPart&, const RowPart&) = default;
 };
 
 struct RowKey {
@@ -70,14 +71,14 @@ struct Boundary {
     bool begins = false;
 };
 
-/// A name that a metadata event gives to a process or a thread.
-struct RowName {
+/// Names that metadata events give to processes and threads; writers repeat them, some with every event.
+struct RowNameKey {
     enum class Of : std::uint8_t { Process, Thread, Labels };
     Of of = Of::Process;
-    RowPart pid, tid;
-    std::string text;
-    friend bool operator==(const RowName&, const RowName&) = default;
+    RowPart pid, tid;  ///< tid of threads only
+    friend auto operator<=>(const RowNameKey&, const RowNameKey&) = default;
 };
+using RowNames = std::map<RowNameKey, std::string>;
 
 /// Values that stand once, by number.
 template <typename T, typename Hash = std::hash<T>>
@@ -127,7 +128,7 @@ struct KinetoChunk {
     std::vector<Flow> flows;
     std::vector<Sample> samples;
     std::vector<Boundary> boundaries;
-    std::vector<RowName> rowNames;
+    RowNames rowNames;
     OddityCounts oddities;
     std::uint64_t events = 0;
     std::uint64_t knownCategories = 0;  ///< events of a category that only PyTorch's profiler writes

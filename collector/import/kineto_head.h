@@ -39,6 +39,8 @@ public:
     /// Reads on. Gives how much of `text` was used: all of it, or up to behind the '[' of the events (inEvents()).
     std::size_t feed(std::string_view text);
     [[nodiscard]] bool inEvents() const { return m_state == State::Events; }
+    /// Nothing but rubbish can follow.
+    [[nodiscard]] bool done() const { return m_state == State::Done; }
     /// To be called behind the events' ']'.
     void leaveEvents();
     /// The first character that is no blank, '\0' before.

@@ -64,11 +64,8 @@ void KinetoMerger::addRows(const KinetoChunk& chunk, Maps& maps)
 {
     for (const Row& row : chunk.rows)
         maps.rows.push_back(trackOf(row));
-    for (const RowName& name : chunk.rowNames) {
-        // Writers repeat the names of their rows, some with every event.
-        if (std::find(m_rowNames.begin(), m_rowNames.end(), name) == m_rowNames.end())
-            m_rowNames.push_back(name);
-    }
+    for (const auto& [key, name] : chunk.rowNames)
+        m_rowNames.insert_or_assign(key, name);
 }
 
 void KinetoMerger::addNames(const KinetoChunk& chunk, Maps& maps)
@@ -93,49 +90,86 @@ void KinetoMerger::add(const KinetoChunk& chunk, double share)
     addEvents(chunk, maps, share);
 }
 
+/// The middle of the first times that come: one that is wrong by decades must not be what all others are measured from.
+void KinetoMerger::setZero(const KinetoChunk& chunk)
+{
+    if (m_hasZero)
+        return;
+    std::vector<std::int64_t> starts;
+    for (const DeviceEvent& event : chunk.device)
+        starts.push_back(event.startNs);
+    for (const HostEvent& event : chunk.host)
+        starts.push_back(event.startNs);
+    for (const Flow& flow : chunk.flows)
+        starts.push_back(flow.timeNs);
+    for (const Boundary& boundary : chunk.boundaries)
+        starts.push_back(boundary.ns);
+    for (const Sample& sample : chunk.samples)
+        starts.push_back(sample.timeNs);
+    if (starts.empty())
+        return;
+    const auto middle = starts.begin() + static_cast<std::ptrdiff_t>(starts.size() / 2);
+    std::nth_element(starts.begin(), middle, starts.end());
+    m_zeroNs = *middle;
+    m_hasZero = true;
+}
+
+/// False, and counted, for what is decades off: sums of such times would leave 64 bits.
+bool KinetoMerger::fromZero(std::int64_t& startNs, std::int64_t durNs)
+{
+    constexpr std::int64_t kDecades = std::int64_t{1} << 60;
+    startNs -= m_zeroNs;
+    if (startNs < kDecades && startNs > -kDecades && durNs < kDecades)
+        return true;
+    countOddity(m_oddities, kNoTime);
+    return false;
+}
+
 void KinetoMerger::addEvents(const KinetoChunk& chunk, const Maps& maps, double share)
 {
-    if (!m_hasZero && (!chunk.device.empty() || !chunk.host.empty())) {
-        m_zeroNs = chunk.host.empty() ? chunk.device.front().startNs : chunk.host.front().startNs;
-        m_hasZero = true;
-    }
+    setZero(chunk);
     const auto argumentsOf = [&](std::uint32_t id) {
         return id == DeviceEvent::kNoArguments ? id : maps.arguments[id];
     };
     makeRoom(m_raw.device, chunk.device.size(), share);
     for (DeviceEvent event : chunk.device) {
-        event.startNs -= m_zeroNs;
         event.track = maps.rows[event.track];
         event.name = NameId(maps.names[event.name.value]);
         if (event.launchShape.valid())
             event.launchShape = LaunchShapeId(maps.shapes[event.launchShape.value]);
         event.arguments = argumentsOf(event.arguments);
-        m_raw.device.push_back(event);
+        if (fromZero(event.startNs, event.durNs))
+            m_raw.device.push_back(event);
     }
     makeRoom(m_raw.host, chunk.host.size(), share);
     for (HostEvent event : chunk.host) {
-        event.startNs -= m_zeroNs;
         event.track = maps.rows[event.track];
         event.name = NameId(maps.names[event.name.value]);
         event.arguments = argumentsOf(event.arguments);
-        m_raw.host.push_back(event);
+        if (fromZero(event.startNs, event.durNs))
+            m_raw.host.push_back(event);
     }
+    addPoints(chunk, maps, share);
+}
+
+void KinetoMerger::addPoints(const KinetoChunk& chunk, const Maps& maps, double share)
+{
     makeRoom(m_raw.flows, chunk.flows.size(), share);
     for (Flow flow : chunk.flows) {
-        flow.timeNs -= m_zeroNs;
         flow.track = maps.rows[flow.track];
-        m_raw.flows.push_back(flow);
+        if (fromZero(flow.timeNs, 0))
+            m_raw.flows.push_back(flow);
     }
     for (Sample sample : chunk.samples) {
-        sample.timeNs -= m_zeroNs;
         sample.track = TrackId(maps.rows[sample.track.value]);
-        m_raw.samples.push_back(sample);
+        if (fromZero(sample.timeNs, 0))
+            m_raw.samples.push_back(sample);
     }
     for (Boundary boundary : chunk.boundaries) {
-        boundary.ns -= m_zeroNs;
         boundary.row = maps.rows[boundary.row];
         boundary.name = NameId(maps.names[boundary.name.value]);
-        m_boundaries.push_back(boundary);
+        if (fromZero(boundary.ns, 0))
+            m_boundaries.push_back(boundary);
     }
 }
 

@@ -29,6 +29,9 @@ private:
     void addRows(const KinetoChunk&, Maps&);
     void addNames(const KinetoChunk&, Maps&);
     void addEvents(const KinetoChunk&, const Maps&, double share);
+    void addPoints(const KinetoChunk&, const Maps&, double share);
+    void setZero(const KinetoChunk&);
+    [[nodiscard]] bool fromZero(std::int64_t& startNs, std::int64_t durNs);
     void closeBoundaries();
     void closeRange(const Boundary& begin, std::int64_t endNs);
     void sumChanges();
@@ -37,7 +40,7 @@ private:
     void placeDevices(const KinetoHead&);
     void setTimeBase(const KinetoHead&);
     [[nodiscard]] ProcessId mainProcess() const;
-    [[nodiscard]] std::string nameOf(RowName::Of of, const RowKey& key) const;
+    [[nodiscard]] std::string nameOf(RowNameKey::Of of, const RowKey& key) const;
     std::uint32_t deviceOf(std::int64_t ordinal, const RowKey& key, const KinetoHead&);
 
     RawEvents m_raw;
@@ -48,12 +51,12 @@ private:
     Interned<LaunchShape, ShapeHash> m_shapes;
     Interned<Arguments, ArgumentsHash> m_arguments;
     std::vector<Boundary> m_boundaries;
-    std::vector<RowName> m_rowNames;
+    RowNames m_rowNames;
     std::map<std::int64_t, std::uint32_t> m_deviceIds;
     OddityCounts m_oddities;
     std::uint64_t m_events = 0, m_knownCategories = 0;
     std::int64_t m_zeroNs = 0;
-    bool m_hasZero = false;
+    bool m_hasZero = false;  ///< m_zeroNs is the time 0 of m_raw
 };
 
 }  // namespace fp8scope::import

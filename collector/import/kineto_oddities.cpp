@@ -21,7 +21,7 @@ constexpr Words kWords[] = {
     {kUnknownCategory, Severity::Info, "events of the unknown category '{}' are shown as ranges"},
     {kUnknownPhase, Severity::DataLoss, "events of the unknown phase '{}' were left out"},
     {kUnknownFlow, Severity::Info, "arrows of the category '{}' are not shown"},
-    {kNoTime, Severity::DataLoss, "events without a readable time were left out"},
+    {kNoTime, Severity::DataLoss, "events without a time, or one decades off, were left out"},
     {kNegativeDuration, Severity::Info, "negative durations were set to 0"},
     {kProfilerMark, Severity::Info, "the profiler's own marks and spans are not shown"},
     {kMended, Severity::Info, "events were no valid JSON (a known fault of their writers) and were mended"},

@@ -41,7 +41,7 @@ private:
             const std::size_t used = m_top.feed(std::string_view(buffer).substr(0, n));
             if (m_top.inEvents())
                 return buffer.substr(used, n - used);
-            if (n < buffer.size())
+            if (n < buffer.size() || m_top.done())
                 break;
             checkStop();
         }

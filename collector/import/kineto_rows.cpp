@@ -54,15 +54,10 @@ std::uint64_t threadOf(const Row& row)
 
 }  // namespace
 
-std::string KinetoMerger::nameOf(RowName::Of of, const RowKey& key) const
+std::string KinetoMerger::nameOf(RowNameKey::Of of, const RowKey& key) const
 {
-    std::string found;
-    for (const RowName& name : m_rowNames) {
-        if (name.of == of && name.pid == key.pid && (of != RowName::Of::Thread || name.tid == key.tid) &&
-            !name.text.empty())
-            found = name.text;
-    }
-    return trimmed(std::move(found));
+    const auto name = m_rowNames.find({of, key.pid, of == RowNameKey::Of::Thread ? key.tid : RowPart{}});
+    return name == m_rowNames.end() ? std::string() : trimmed(name->second);
 }
 
 /// The process that calls the GPU; of a file without calls, the one that does most.
@@ -91,7 +86,7 @@ void KinetoMerger::nameRows(const KinetoHead& head)
         const auto [place, isNew] = processes.try_emplace(key, static_cast<std::uint32_t>(m_raw.processes.size()));
         if (isNew) {
             const std::int64_t pid = row.key.pid.number;
-            std::string name = nameOf(RowName::Of::Process, key);
+            std::string name = nameOf(RowNameKey::Of::Process, key);
             if (name.empty())
                 name = pid < 0 ? "profiler" : row.key.pid.word;
             m_raw.processes.push_back({.pid = pid > 0 && pid <= UINT32_MAX ? static_cast<std::uint32_t>(pid) : 0,
@@ -104,7 +99,7 @@ void KinetoMerger::nameRows(const KinetoHead& head)
             made.track.name = row.key.pid.word.empty() ? row.key.tid.word : row.key.pid.word + " " + row.key.tid.word;
             continue;
         }
-        made.track.name = nameOf(RowName::Of::Thread, row.key);
+        made.track.name = nameOf(RowNameKey::Of::Thread, row.key);
         if (made.track.name.empty())
             made.track.name = row.key.tid.word.empty() ? "thread " + partText(row.key.tid) : row.key.tid.word;
     }
@@ -121,7 +116,7 @@ std::uint32_t KinetoMerger::deviceOf(std::int64_t ordinal, const RowKey& key, co
             device = said->device;
         } else if (!head.devices.empty()) {
             device = head.devices.front().device;  // the writer lists one device and uses another: of one kind, then
-        } else if (const std::string label = nameOf(RowName::Of::Labels, key); !label.empty()) {
+        } else if (const std::string label = nameOf(RowNameKey::Of::Labels, key); !label.empty()) {
             device.name = label;
         }
         m_raw.devices.push_back(std::move(device));
@@ -143,7 +138,7 @@ void KinetoMerger::placeDevices(const KinetoHead& head)
         const std::int64_t ordinal = row.device >= 0 ? row.device : row.key.pid.number;
         track.process = process;
         track.device = DeviceId(deviceOf(ordinal, row.key, head));
-        track.name = fmt::format("GPU {} {}", ordinal, streamText(row, nameOf(RowName::Of::Thread, row.key)));
+        track.name = fmt::format("GPU {} {}", ordinal, streamText(row, nameOf(RowNameKey::Of::Thread, row.key)));
         if (row.key.use == RowUse::DeviceWaits)
             track.name += " waits";
         if (row.key.use == RowUse::DeviceRanges)

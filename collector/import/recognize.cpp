@@ -75,7 +75,7 @@ Recognized recognizeJson(std::string head, ByteSource& source)
             return members.kineto || namesKinetoCategory(events) ? kineto() : chrome();
         }
         Recognized neighbour = recognizeJsonNeighbour(members.keys);
-        const std::size_t n = head.size() < kHead ? 0 : source.read(head);
+        const std::size_t n = head.size() < kHead || top.done() ? 0 : source.read(head);
         if (neighbour.kind == FileKind::Neighbour || n == 0 || seen > kMostBeforeEvents)
             return neighbour;
         head.resize(n);

@@ -24,11 +24,13 @@ ALLOWED = {
     "collector/inject": {"collector/wire"},
     "engine/worker": {"collector/wire", "engine/cpu", "engine/plan", "engine/numerics"},
     "app/analysis": {"collector/trace", "engine/plan"},
+    "app/open": {"app/analysis", "collector/import", "collector/trace"},
     "app/session": {"collector/recorder", "collector/trace", "collector/wire", "engine/plan"},
     "app/report": {"app/analysis", "collector/trace"},
-    "app/cli": {"app/session", "app/report", "app/analysis", "collector/recorder", "collector/trace", "collector/wire",
+    "app/cli": {"app/session", "app/open", "app/report", "app/analysis", "collector/import", "collector/recorder",
+                "collector/trace", "collector/wire",
                 "engine/plan", "engine/worker", "engine/numerics"},
-    "app/gui": {"app/report", "app/analysis", "collector/trace"},
+    "app/gui": {"app/open", "app/report", "app/analysis", "collector/trace"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:app|collector|engine|tests)/[^"]+)"', re.M)
 

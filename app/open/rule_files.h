@@ -4,21 +4,13 @@
 
 #include "app/analysis/classify/kernel_classifier.h"
 
-#include <CLI/CLI.hpp>
-
 #include <filesystem>
-#include <string>
 #include <vector>
 
-namespace fp8scope::cli {
-
-/// --rules FILE, which may be given several times.
-void addRulesOption(CLI::App& command, std::vector<std::filesystem::path>& files);
+namespace fp8scope::open {
 
 /// The rules of `files`, then those of $XDG_CONFIG_HOME/fp8scope/kernel_rules.toml (or ~/.config) where it exists, then
 /// the built-in ones. Throws Error for a file that cannot be read or holds no rules.
 [[nodiscard]] analysis::KernelClassifier classifierOf(const std::vector<std::filesystem::path>& files);
 
-[[nodiscard]] std::string readText(const std::filesystem::path&);
-
-}  // namespace fp8scope::cli
+}  // namespace fp8scope::open

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/cli/rule_files.h"
+#include "app/open/rule_files.h"
 
 #include "app/analysis/classify/classify.h"
 #include "collector/trace/error.h"
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-namespace fp8scope::cli {
+namespace fp8scope::open {
 namespace {
 
 /// Empty where neither variable is set.
@@ -25,14 +25,7 @@ std::filesystem::path ownRules()
     return std::filesystem::path(home) / ".config" / "fp8scope" / "kernel_rules.toml";
 }
 
-}  // namespace
-
-void addRulesOption(CLI::App& command, std::vector<std::filesystem::path>& files)
-{
-    command.add_option("--rules", files, "Own classification rules, tried before the built-in ones")
-        ->option_text("FILE");
-}
-
+/// The whole file as text.
 std::string readText(const std::filesystem::path& path)
 {
     std::ifstream in(path, std::ios::binary);
@@ -41,6 +34,8 @@ std::string readText(const std::filesystem::path& path)
         throw Error("the file cannot be read", path.string(), "check the path and its permissions");
     return text;
 }
+
+}  // namespace
 
 analysis::KernelClassifier classifierOf(const std::vector<std::filesystem::path>& files)
 {
@@ -54,4 +49,4 @@ analysis::KernelClassifier classifierOf(const std::vector<std::filesystem::path>
     return analysis::classifierWith(own);
 }
 
-}  // namespace fp8scope::cli
+}  // namespace fp8scope::open
