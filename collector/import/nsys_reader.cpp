@@ -170,6 +170,15 @@ void readEvents(NsysEvents& to)
                     "export it again: nsys export --type sqlite REPORT.nsys-rep");
 }
 
+/// nsys breaks its sentences into lines.
+std::string inOneLine(std::string text)
+{
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < ' '; }, ' ');
+    text.erase(std::unique(text.begin(), text.end(), [](char a, char b) { return a == ' ' && b == ' '; }), text.end());
+    return text;
+}
+
 }  // namespace
 
 void readNsysDiagnostics(NsysEvents& to)
@@ -188,7 +197,7 @@ void readNsysDiagnostics(NsysEvents& to)
         }
         // One diagnostic a sentence; equal ones are counted.
         Diagnostic said{RunId::none(), level == 3 ? "nsys_error" : "nsys_warning",
-                        level == 3 ? Severity::DataLoss : Severity::Info, 1, rows.text(text)};
+                        level == 3 ? Severity::DataLoss : Severity::Info, 1, inOneLine(rows.text(text))};
         const auto same = std::find_if(to.events.diagnostics.begin(), to.events.diagnostics.end(),
                                        [&](const Diagnostic& d) { return d.text == said.text && d.name == said.name; });
         if (same != to.events.diagnostics.end())

@@ -185,6 +185,7 @@ std::uint32_t NsysTarget::queue(const Queue& queue)
     const auto [at, isNew] = m_queues.try_emplace(queue, 0);
     if (isNew) {
         const NsysGlobalId owner = processOf(queue);
+        m_deviceOfContext.try_emplace({queue.process.value, queue.context}, queue.device);
         at->second = addTrack(process(owner), device(owner, queue.device), TrackKind::DeviceQueue,
                               fmt::format("GPU {} stream {}", queue.device, queue.stream),
                               static_cast<std::uint64_t>(queue.stream));
@@ -192,13 +193,16 @@ std::uint32_t NsysTarget::queue(const Queue& queue)
     return at->second;
 }
 
+/// The device is the context's: rows of waits have been seen with device 0 for a context of device 1.
 std::uint32_t NsysTarget::waits(const Queue& queue)
 {
-    const auto [at, isNew] = m_waits.try_emplace(Queue{queue.process, queue.device, 0, 0}, 0);
+    const auto known = m_deviceOfContext.find({queue.process.value, queue.context});
+    const std::int64_t ordinal = known != m_deviceOfContext.end() ? known->second : queue.device;
+    const auto [at, isNew] = m_waits.try_emplace(Queue{queue.process, ordinal, 0, 0}, 0);
     if (isNew) {
         const NsysGlobalId owner = processOf(queue);
-        at->second = addTrack(process(owner), device(owner, queue.device), TrackKind::Annotation,
-                              fmt::format("GPU {} waits", queue.device), UINT64_MAX);
+        at->second = addTrack(process(owner), device(owner, ordinal), TrackKind::Annotation,
+                              fmt::format("GPU {} waits", ordinal), UINT64_MAX);
     }
     return at->second;
 }

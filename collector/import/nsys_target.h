@@ -100,6 +100,7 @@ private:
     std::map<std::int64_t, DeviceId> m_devices;         ///< by TARGET_INFO_GPU.id
     std::map<std::int64_t, DeviceId> m_unknownDevices;  ///< by CUDA's ordinal
     std::map<std::pair<std::int64_t, std::string>, std::uint32_t> m_counters;
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::int64_t> m_deviceOfContext;  ///< by process and context
     QueueTracks m_queues;
     QueueTracks m_waits;
     NsysGlobalId m_first;  ///< the process met first

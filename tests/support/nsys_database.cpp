@@ -491,7 +491,8 @@ private:
             table("DIAGNOSTIC_EVENT",
                   {{"timestamp"}, {"timestampType"}, {"source"}, {"severity"}, {"text", "TEXT"}, {"globalPid"}});
         diagnostics.row({0, 1, 3, 1, std::string("Profiling has started."), Value()});
-        diagnostics.row({30'000, 1, 2, 2, std::string("Not all NVTX events might have been collected."), globalPid(0)});
+        diagnostics.row(
+            {30'000, 1, 2, 2, std::string("Not all NVTX events\nmight have been collected."), globalPid(0)});
         diagnostics.row({30'001, 1, 1, 1, std::string("Number of CUDA events collected: 100."), globalPid(0)});
         if (!m_file.onGpu)
             diagnostics.row(

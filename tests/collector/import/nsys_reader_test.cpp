@@ -286,7 +286,18 @@ TEST_F(NsysReader, PutsWaitsBesideTheQueues)
 {
     const RawEvents events = read({});
     for (const DeviceEvent& e : events.device)
-        EXPECT_EQ(events.names[e.name.value].kind == NameKind::Sync, events.tracks[e.track].track.name == "GPU 0 waits");
+        EXPECT_EQ(events.names[e.name.value].kind == NameKind::Sync,
+                  events.tracks[e.track].track.name == "GPU 0 waits");
+}
+
+TEST_F(NsysReader, FindsTheDeviceOfAWaitByItsContext)
+{
+    // A real file had device 0 in the waits of a process that used device 1 only.
+    (void)read({});
+    change("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 1;"
+           "UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET deviceId = 1");
+    for (const RawTrack& track : readNsys(m_path).tracks)
+        EXPECT_TRUE(!track.track.device.valid() || track.track.name.starts_with("GPU 1 ")) << track.track.name;
 }
 
 TEST_F(NsysReader, RefusesOtherDatabases)
