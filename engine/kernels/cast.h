@@ -124,15 +124,22 @@ CastCounts castOrdinary(const Bf16* x, std::size_t n, float scale, Fp8* q)
 /// them.
 inline constexpr std::size_t kCastPiece = 1024;
 
+/// The smallest bf16 is 2^-133: from this scale on only zeros give a zero product.
+inline constexpr float kLeastOrdinaryScale = 0x1p-16F;
+
+/// Casts elements whose amax is known.
+template <int B, DType Type>
+CastCounts castBelow(float amax, const Bf16* x, std::size_t n, float scale, Fp8* q)
+{
+    const bool ordinary = scale >= kLeastOrdinaryScale && amax * scale <= fp8Max(Type);
+    return ordinary ? castOrdinary<B, Type>(x, n, scale, q) : castCarefully<B, Type>(x, n, scale, q);
+}
+
 template <int B, DType Type>
 CastResult castPiece(const Bf16* x, std::size_t n, float scale, Fp8* q)
 {
-    // The smallest bf16 is 2^-133: from this scale on only zeros give a zero product.
-    constexpr float kLeastOrdinaryScale = 0x1p-16F;
     const float amax = amaxKernel<B>(std::span<const Bf16>(x, n));
-    const bool ordinary = scale >= kLeastOrdinaryScale && amax * scale <= fp8Max(Type);
-    return {.amax = amax,
-            .counts = ordinary ? castOrdinary<B, Type>(x, n, scale, q) : castCarefully<B, Type>(x, n, scale, q)};
+    return {.amax = amax, .counts = castBelow<B, Type>(amax, x, n, scale, q)};
 }
 
 inline void add(CastResult& whole, const CastResult& part)

@@ -6,8 +6,9 @@
 // per row) in a fixed order, everything else is exact or per element. Kernels never throw, allocate or read clocks.
 #pragma once
 
-#include "engine/numerics/formats.h"
+#include "engine/numerics/block_scaling.h"
 #include "engine/numerics/quantization.h"
+#include "engine/numerics/scale_layout.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,41 @@ struct CastTransposeArgs {
     float* columnPartials = nullptr;  ///< null, or f32[columnSumBlocks(rows)][cols]; the part's rows of it are written
 };
 
+/// How a kernel chooses the scales of blocks, and where it puts their dequantization factors (numerics/scale_layout.h).
+struct BlockScaling {
+    ScaleMode mode = ScaleMode::Vec128_32F;  ///< Vec128_32F or Blk128x128_32F (scales f32), or Vec32Ue8m0 (e8m0)
+    DType format = DType::E4m3;
+    bool powerOfTwo = true;                       ///< f32 scales
+    float minAmax = 0;                            ///< f32 scales
+    E8m0Rounding rounding = E8m0Rounding::Rceil;  ///< e8m0 scales
+    bool swizzled = true;                         ///< e8m0 scales
+};
+
+/// Rows that a block cast works on together; its parts begin at multiples of it.
+inline constexpr std::int64_t kScaleBlock = 128;
+
+/// One read of x gives q with a scale for each block of a row, or its transpose with scales of the transpose's own, or
+/// both. Scale buffers with padding are zero before.
+struct BlockCastArgs {
+    const Bf16* x = nullptr;
+    const Activation* activation = nullptr;  ///< null, or what is applied to x first
+    BlockScaling scaling;
+    RowRange part;
+    Fp8* q = nullptr;                ///< null, or [rows, cols]
+    std::uint8_t* scales = nullptr;  ///< bytes of f32 or e8m0
+    Fp8* qTransposed = nullptr;      ///< null, or [cols, rows]
+    std::uint8_t* scalesTransposed = nullptr;
+    float* columnPartials = nullptr;  ///< as in CastTransposeArgs
+};
+
+/// An fp8 GEMM operand of outer x inner elements, inner contiguous, with dequantization factors laid out for its mode.
+struct ScaledOperand {
+    const Fp8* q = nullptr;
+    DType format = DType::E4m3;
+    ScaleLayout layout;
+    const std::uint8_t* scales = nullptr;  ///< bytes of f32 or e8m0
+};
+
 /// What an optimizer updates: one slice of a parameter. Exactly one of the gradients is set.
 struct ParameterSlice {
     std::size_t n = 0;
@@ -112,6 +148,20 @@ struct CpuKernels {
     void (*transpose)(const Fp8* q, const RowRange& part, Fp8* qTransposed);
     CastResult (*castTranspose)(const CastTransposeArgs&);
 
+    // Scales for each row or column. Spans of x and q hold one row.
+    /// magnitudes[c] = the larger of itself and |x| in column c of the part's rows; NaN wins.
+    void (*columnAmax)(const Bf16* x, const RowRange& part, std::span<Bf16> magnitudes);
+    void (*mulScales)(std::span<const float> x, std::span<const float> scales, std::span<float> y);
+    CastCounts (*castColumns)(std::span<const Bf16> x, std::span<const float> scales, DType format, std::span<Fp8> q);
+    /// qTransposed [cols, rows] = castColumns of the part's rows, transposed; counts nothing.
+    void (*castColumnsTransposed)(const Bf16* x, const RowRange& part, const float* scales, DType format,
+                                  Fp8* qTransposed);
+    /// y = bf16(y * (rowFactor * columnFactors)).
+    void (*rescale)(std::span<Bf16> y, float rowFactor, std::span<const float> columnFactors);
+
+    // Scales for each block. The counters are q's, or the transpose's where only that is wanted.
+    CastResult (*blockCast)(const BlockCastArgs&);
+
     // Bias. Spans hold whole rows; bias.size() is the number of columns.
     void (*biasAdd)(std::span<const Bf16> bias, std::span<Bf16> y);  ///< y = bf16(y + bias), in place
     void (*biasGrad)(const Bf16* dy, const RowRange& part, float* columnPartials);
@@ -143,6 +193,10 @@ struct CpuKernels {
     // GEMM operands and results.
     void (*decodeFp8)(std::span<const Fp8> q, DType format, float scale, std::span<float> y);  ///< y = value(q) * scale
     void (*decodeFp8ToBf16)(std::span<const Fp8> q, DType format, std::span<Bf16> y);          ///< exact
+    /// y = value(q) * factor for the outer rows [begin, end); y is the whole operand. To bf16 for factors that are
+    /// powers of two, with which it is exact.
+    void (*decodeScaled)(const ScaledOperand&, std::int64_t begin, std::int64_t end, float* y);
+    void (*decodeScaledToBf16)(const ScaledOperand&, std::int64_t begin, std::int64_t end, Bf16* y);
     void (*encodeBf16)(std::span<const float> x, std::span<Bf16> y);
     /// A GEMM's bias epilogue: y = bf16(x + bias), rounded once; bias.size() is the number of columns.
     void (*encodeBf16Bias)(std::span<const float> x, std::span<const Bf16> bias, std::span<Bf16> y);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "engine/kernels/bias.h"
+#include "engine/kernels/block_cast.h"
 #include "engine/kernels/cast_transpose.h"
+#include "engine/kernels/decode.h"
 #include "engine/kernels/loss.h"
 #include "engine/kernels/optimizer.h"
 
@@ -24,6 +26,12 @@ template <int B>
         .cast = castKernel<B>,
         .transpose = transposeKernel<B>,
         .castTranspose = castTransposeKernel<B>,
+        .columnAmax = columnAmaxKernel<B>,
+        .mulScales = mulScalesKernel<B>,
+        .castColumns = castColumnsKernel<B>,
+        .castColumnsTransposed = castColumnsTransposedKernel<B>,
+        .rescale = rescaleKernel<B>,
+        .blockCast = blockCastKernel<B>,
         .biasAdd = biasAddKernel<B>,
         .biasGrad = biasGradKernel<B>,
         .reduceColumns = reduceColumnsKernel<B>,
@@ -38,6 +46,8 @@ template <int B>
         .adam = adamKernel<B>,
         .decodeFp8 = decodeFp8Kernel<B>,
         .decodeFp8ToBf16 = decodeFp8ToBf16Kernel<B>,
+        .decodeScaled = decodeScaledKernel<B, float>,
+        .decodeScaledToBf16 = decodeScaledKernel<B, Bf16>,
         .encodeBf16 = encodeBf16Kernel<B>,
         .encodeBf16Bias = encodeBf16BiasKernel<B>,
     };
