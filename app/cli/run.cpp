@@ -102,7 +102,8 @@ void addModelOptions(CLI::App& command, RunOptions& options)
     addSetting(command, options, "--loss", "loss", "mean_squared_error or softmax_cross_entropy", "NAME");
     addSetting(command, options, "--optimizer", "optimizer.kind", "adam or sgd", "NAME");
     addSetting(command, options, "--learning-rate", "optimizer.learning_rate", "Learning rate", "X");
-    addSetting(command, options, "--recipe", "recipe.kind", "How scales are chosen: tensorwise or delayed", "NAME");
+    addSetting(command, options, "--recipe", "recipe.kind",
+               "How scales are chosen: tensorwise, delayed, rowwise, rowwise_with_gw_hp, blockwise or mxfp8", "NAME");
     addSetting(command, options, "--seed", "seed", "Seed of weights and data", "N");
     command
         .add_option_function<std::vector<std::string>>(

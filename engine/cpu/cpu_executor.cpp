@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 namespace fp8scope::cpu {
 
@@ -30,11 +31,16 @@ std::size_t columnPartialElements(const StepPlan& plan)
 {
     std::int64_t most = 0;
     for (const Op& op : plan.ops)
-        if (op.kind == OpKind::BiasGrad || op.kind == OpKind::CastTransposeDbias) {
+        if (op.kind == OpKind::BiasGrad || op.kind == OpKind::CastTransposeDbias || op.kind == OpKind::BlockCast) {
             const plan::Tensor& dy = plan.tensor(op.inputs[0]);
             most = std::max(most, kernels::columnSumBlocks(dy.rows) * dy.cols);
         }
     return static_cast<std::size_t>(most);
+}
+
+ScaleValues scaleValues(const StepPlan& plan)
+{
+    return plan.recipe.powerOfTwo ? ScaleValues::PowersOfTwo : ScaleValues::Any;
 }
 
 std::size_t largestGemmScratch(const StepPlan& plan, GemmArithmetic arithmetic)
@@ -42,7 +48,7 @@ std::size_t largestGemmScratch(const StepPlan& plan, GemmArithmetic arithmetic)
     std::size_t most = 0;
     for (const Op& op : plan.ops)
         if (op.gemm)
-            most = std::max(most, gemmScratchBytes(*op.gemm, arithmetic));
+            most = std::max(most, gemmScratchBytes(*op.gemm, arithmetic, scaleValues(plan)));
     return most;
 }
 
@@ -82,13 +88,27 @@ void noteQuantization(OpContext& ctx, const Op& op, const CastCounts& counts)
         return;
     }
     const plan::QuantizedTensor& tensor = ctx.plan->quantized[index];
-    stat.amax = ctx.arena->f32(tensor.amax)[0];
-    stat.scale = ctx.arena->f32(tensor.scale)[0];
+    const std::span<const float> amaxes = ctx.arena->f32(tensor.amax), scales = ctx.arena->f32(tensor.scale);
+    stat.amax = std::accumulate(amaxes.begin(), amaxes.end(), 0.0F, kernels::maxAmax);
+    stat.scale = *std::min_element(scales.begin(), scales.end());
     stat.count = static_cast<std::uint64_t>(tensor.elements);
     if (op.kind != OpKind::ToFp8)
         stat.saturated = counts.saturated;
     stat.underflowed = counts.underflowed;
     stat.zeros = counts.zeros;
+}
+
+void noteBlockQuantization(OpContext& ctx, const Op& op, const kernels::CastResult& result, float scale)
+{
+    if (op.quantized < 0)
+        return;
+    const auto index = static_cast<std::size_t>(op.quantized);
+    ctx.quantized[index] = {.amax = result.amax,
+                            .scale = scale,
+                            .count = static_cast<std::uint64_t>(ctx.plan->quantized[index].elements),
+                            .saturated = result.counts.saturated,
+                            .underflowed = result.counts.underflowed,
+                            .zeros = result.counts.zeros};
 }
 
 struct CpuExecutor::Impl {
@@ -113,7 +133,7 @@ struct CpuExecutor::Impl {
         timings.resize(plan.ops.size());
         for (std::size_t i = 0; i < plan.ops.size(); ++i)
             if (plan.ops[i].gemm)
-                ctx.gemmOfOp[i] = gemms.prepare(*plan.ops[i].gemm);
+                ctx.gemmOfOp[i] = gemms.prepare(*plan.ops[i].gemm, scaleValues(plan));
     }
 
     StepResult runStep();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantization as eager PyTorch runs it: abs, max, to f32, times scale, clamp, to fp8, each a pass over memory of its
-// own.
+// own. (The amax: amax_ops.cpp; the product: row_scale_ops.cpp.)
 #include "engine/cpu/op_context.h"
 #include "engine/cpu/parallel_for.h"
 
@@ -29,30 +29,11 @@ void absolute(OpContext& ctx, const Op& op)
     forElements(ctx, op, [&](std::size_t i, std::size_t n) { ctx.kernels->abs(x.subspan(i, n), y.subspan(i, n)); });
 }
 
-void maxReduce(OpContext& ctx, const Op& op)
-{
-    const auto x = ctx.arena->bf16(op.inputs[0]);
-    const auto part = [&](std::int64_t begin, std::int64_t end) {
-        return ctx.kernels->maxReduce(
-            x.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-    };
-    storeAmax(ctx, op.outputs[0],
-              parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax));
-}
-
 void toF32(OpContext& ctx, const Op& op)
 {
     const auto x = ctx.arena->bf16(op.inputs[0]);
     const auto y = ctx.arena->f32(op.outputs[0]);
     forElements(ctx, op, [&](std::size_t i, std::size_t n) { ctx.kernels->toF32(x.subspan(i, n), y.subspan(i, n)); });
-}
-
-void mulScale(OpContext& ctx, const Op& op)
-{
-    const auto x = ctx.arena->f32(op.inputs[0]), y = ctx.arena->f32(op.outputs[0]);
-    const float scale = ctx.arena->f32(op.inputs[1])[0];
-    forElements(ctx, op,
-                [&](std::size_t i, std::size_t n) { ctx.kernels->mulScale(x.subspan(i, n), scale, y.subspan(i, n)); });
 }
 
 void clamp(OpContext& ctx, const Op& op)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization with fewer passes over memory: amax, cast, transpose, and the kernels that do several of them in one
-// read.
+// Quantization with one scale and fewer passes over memory: cast, transpose, and the kernels that do several of them in
+// one read.
 #include "engine/cpu/op_context.h"
 #include "engine/cpu/parallel_for.h"
 
@@ -24,6 +24,9 @@ kernels::RowRange rowRange(const plan::Tensor& tensor, std::int64_t begin, std::
 {
     return {.rows = tensor.rows, .cols = tensor.cols, .begin = begin, .end = end};
 }
+
+/// The transpose has scales of its own: those of the columns.
+bool scalesTransposeApart(const Op& op) { return op.inputs.size() > 2; }
 
 /// The operands of a kernel that reads x once and writes q, its transpose and perhaps column sums.
 kernels::CastTransposeArgs castTransposeArgs(OpContext& ctx, const Op& op)
@@ -61,18 +64,12 @@ void storeAmax(OpContext& ctx, plan::TensorId id, float amax)
     stored = ctx.tensor(id).persistent ? kernels::maxAmax(stored, amax) : amax;
 }
 
-void amax(OpContext& ctx, const Op& op)
-{
-    const auto x = ctx.arena->bf16(op.inputs[0]);
-    const auto part = [&](std::int64_t begin, std::int64_t end) {
-        return ctx.kernels->amax(x.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin)));
-    };
-    storeAmax(ctx, op.outputs[0],
-              parallelReduce(static_cast<std::int64_t>(x.size()), kElementGrain, 0.0F, part, kernels::maxAmax));
-}
-
 void cast(OpContext& ctx, const Op& op)
 {
+    if (ctx.tensor(op.inputs[1]).elements() > 1) {
+        castRows(ctx, op);
+        return;
+    }
     const auto x = ctx.arena->bf16(op.inputs[0]);
     const float scale = ctx.arena->f32(op.inputs[1])[0];
     const auto q = ctx.arena->fp8(op.outputs[0]);
@@ -96,27 +93,23 @@ void transpose(OpContext& ctx, const Op& op)
 
 void castTranspose(OpContext& ctx, const Op& op)
 {
-    runCastTranspose(ctx, op, castTransposeArgs(ctx, op), ctx.kernels->castTranspose);
+    if (scalesTransposeApart(op))
+        castBothWays(ctx, op, nullptr);
+    else
+        runCastTranspose(ctx, op, castTransposeArgs(ctx, op), ctx.kernels->castTranspose);
 }
 
 void castTransposeDbias(OpContext& ctx, const Op& op)
 {
     const plan::Tensor& x = ctx.tensor(op.inputs[0]);
-    kernels::CastTransposeArgs args = castTransposeArgs(ctx, op);
-    args.columnPartials = ctx.columnPartials.data();
-    runCastTranspose(ctx, op, args, ctx.kernels->castTranspose);
+    if (scalesTransposeApart(op)) {
+        castBothWays(ctx, op, ctx.columnPartials.data());
+    } else {
+        kernels::CastTransposeArgs args = castTransposeArgs(ctx, op);
+        args.columnPartials = ctx.columnPartials.data();
+        runCastTranspose(ctx, op, args, ctx.kernels->castTranspose);
+    }
     reduceColumnPartials(ctx, x.rows, x.cols, op.outputs[3], op.accumulate);
-}
-
-void activationAmax(OpContext& ctx, const Op& op)
-{
-    const auto z = ctx.arena->bf16(op.inputs[0]), a = ctx.arena->bf16(op.outputs[0]);
-    const auto part = [&](std::int64_t begin, std::int64_t end) {
-        const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
-        return ctx.kernels->actAmax(ctx.activation, z.subspan(i, n), a.subspan(i, n));
-    };
-    storeAmax(ctx, op.outputs[1],
-              parallelReduce(static_cast<std::int64_t>(z.size()), kElementGrain, 0.0F, part, kernels::maxAmax));
 }
 
 void activationCastTranspose(OpContext& ctx, const Op& op)

@@ -42,10 +42,15 @@ memory::data_type oneDnnType(DType type)
 /// The elements from a matrix's first to its last one, gaps between columns included.
 std::int64_t storageElements(const MatrixLayout& layout) { return (layout.cols - 1) * layout.ld + layout.rows; }
 
-/// The type that oneDNN is given: what D can be made of, f32 operands excepted from the wish for bf16.
-DType operandType(const GemmCall& call, GemmArithmetic arithmetic)
+/// Factors that differ within an operand and so go into its elements; one factor goes into the product.
+bool hasManyScales(ScaleMode mode) { return mode != ScaleMode::None && mode != ScaleMode::Scalar32F; }
+
+/// The type that oneDNN is given: what D can be made of, where bf16 holds the operands exactly.
+DType operandType(const GemmCall& call, GemmArithmetic arithmetic, ScaleValues scales)
 {
-    const bool wide = call.a.type == DType::F32 || call.b.type == DType::F32;
+    const bool inexact =
+        scales == ScaleValues::Any && (hasManyScales(call.aScaleMode) || hasManyScales(call.bScaleMode));
+    const bool wide = call.a.type == DType::F32 || call.b.type == DType::F32 || inexact;
     return arithmetic == GemmArithmetic::Bf16 && !wide ? DType::Bf16 : DType::F32;
 }
 
@@ -59,9 +64,8 @@ struct ScratchBytes {
     std::size_t a = 0, b = 0, d = 0;
 };
 
-ScratchBytes scratchFor(const GemmCall& call, GemmArithmetic arithmetic)
+ScratchBytes scratchFor(const GemmCall& call, DType type)
 {
-    const DType type = operandType(call, arithmetic);
     const auto bytes = [](const MatrixLayout& layout, DType as) {
         return static_cast<std::size_t>(storageElements(layout)) * sizeOf(as);
     };
@@ -92,6 +96,17 @@ void check(const GemmCall& call)
     for (const MatrixLayout& x : {call.a, call.b, call.d})
         if (x.rows < 1 || x.cols < 1 || x.ld < x.rows)
             refuse("a leading dimension is smaller than the rows, or a matrix is empty");
+    const auto gaps = [](const MatrixLayout& x, ScaleMode mode) { return hasManyScales(mode) && x.ld != x.rows; };
+    if ((hasManyScales(call.aScaleMode) && !call.transA) || (hasManyScales(call.bScaleMode) && call.transB) ||
+        gaps(call.a, call.aScaleMode) || gaps(call.b, call.bScaleMode))
+        refuse("operands with scales for rows or blocks must be TN and without gaps");
+}
+
+float scalarAt(const std::byte* bytes)
+{
+    float value = 1;
+    std::memcpy(&value, bytes, sizeof value);
+    return value;
 }
 
 /// op(X) for oneDNN, seen as rows x cols in its row-major view (the transpose of cuBLASLt's).
@@ -124,9 +139,9 @@ GemmArithmetic nativeGemmArithmetic()
     return (here & bf16) == bf16 ? GemmArithmetic::Bf16 : GemmArithmetic::F32;
 }
 
-std::size_t gemmScratchBytes(const GemmCall& call, GemmArithmetic arithmetic)
+std::size_t gemmScratchBytes(const GemmCall& call, GemmArithmetic arithmetic, ScaleValues scales)
 {
-    const ScratchBytes need = scratchFor(call, arithmetic);
+    const ScratchBytes need = scratchFor(call, operandType(call, arithmetic, scales));
     return need.a + need.b + need.d;
 }
 
@@ -150,19 +165,23 @@ struct GemmRunner::Impl {
     AlignedBytes scratchA, scratchB, scratchD;
     std::int64_t libraryNs = 0;
 
-    Prepared build(const GemmCall&);
+    Prepared build(const GemmCall&, DType operands);
     const std::byte* decoded(const MatrixLayout&, DType, const std::byte*, AlignedBytes&) const;
+    const std::byte* scaled(const MatrixLayout&, ScaleMode, DType, const std::byte* operand, const std::byte* scales,
+                            AlignedBytes&) const;
+    const std::byte* operandA(const Prepared&, const GemmBuffers&);
+    const std::byte* operandB(const Prepared&, const GemmBuffers&);
     void finish(const Prepared&, const GemmBuffers&);
     void finishColumn(const Prepared&, const GemmBuffers&, std::int64_t column);
 };
 
-GemmRunner::Impl::Prepared GemmRunner::Impl::build(const GemmCall& call)
+GemmRunner::Impl::Prepared GemmRunner::Impl::build(const GemmCall& call, DType operands)
 {
     Prepared p;
     p.call = call;
-    p.operands = operandType(call, arithmetic);
+    p.operands = operands;
     p.direct = writesDirectly(call, p.operands);
-    p.scaled = call.alpha != 1 || call.aScale.valid() || call.bScale.valid();
+    p.scaled = call.alpha != 1 || call.aScaleMode == ScaleMode::Scalar32F || call.bScaleMode == ScaleMode::Scalar32F;
     p.biasInside = call.epilogue == plan::Epilogue::Bias && call.beta == 0;
 
     const memory::desc source = describe(call.b, call.transB, p.operands);
@@ -217,6 +236,38 @@ const std::byte* GemmRunner::Impl::decoded(const MatrixLayout& layout, DType typ
     return scratch.data();
 }
 
+/// The operand decoded into scratch, each element times its factor.
+const std::byte* GemmRunner::Impl::scaled(const MatrixLayout& layout, ScaleMode mode, DType type,
+                                          const std::byte* operand, const std::byte* scales,
+                                          AlignedBytes& scratch) const
+{
+    const kernels::ScaledOperand source{.q = reinterpret_cast<const Fp8*>(operand),
+                                        .format = layout.type,
+                                        .layout = {mode, layout.cols, layout.rows},
+                                        .scales = reinterpret_cast<const std::uint8_t*>(scales)};
+    const std::int64_t grain = std::max<std::int64_t>(1, kDecodeGrain / layout.rows);
+    parallelFor(layout.cols, grain, [&](std::int64_t begin, std::int64_t end) {
+        if (type == DType::Bf16)
+            kernels->decodeScaledToBf16(source, begin, end, reinterpret_cast<Bf16*>(scratch.data()));
+        else
+            kernels->decodeScaled(source, begin, end, reinterpret_cast<float*>(scratch.data()));
+    });
+    return scratch.data();
+}
+
+const std::byte* GemmRunner::Impl::operandA(const Prepared& p, const GemmBuffers& buffers)
+{
+    if (hasManyScales(p.call.aScaleMode))
+        return scaled(p.call.a, p.call.aScaleMode, p.operands, buffers.a, buffers.aScale, scratchA);
+    return decoded(p.call.a, p.operands, buffers.a, scratchA);
+}
+const std::byte* GemmRunner::Impl::operandB(const Prepared& p, const GemmBuffers& buffers)
+{
+    if (hasManyScales(p.call.bScaleMode))
+        return scaled(p.call.b, p.call.bScaleMode, p.operands, buffers.b, buffers.bScale, scratchB);
+    return decoded(p.call.b, p.operands, buffers.b, scratchB);
+}
+
 /// D = round(result + beta * D [+ bias]) for results that oneDNN left in f32 scratch.
 void GemmRunner::Impl::finish(const Prepared& p, const GemmBuffers& buffers)
 {
@@ -257,19 +308,20 @@ GemmRunner::~GemmRunner() = default;
 GemmRunner::GemmRunner(GemmRunner&&) noexcept = default;
 GemmRunner& GemmRunner::operator=(GemmRunner&&) noexcept = default;
 
-GemmHandle GemmRunner::prepare(const GemmCall& call)
+GemmHandle GemmRunner::prepare(const GemmCall& call, ScaleValues scales)
 {
     check(call);
     const auto grow = [](AlignedBytes& scratch, std::size_t bytes) {
         if (scratch.size() < bytes)
             scratch = AlignedBytes(bytes);
     };
-    const ScratchBytes need = scratchFor(call, m_impl->arithmetic);
+    const DType operands = operandType(call, m_impl->arithmetic, scales);
+    const ScratchBytes need = scratchFor(call, operands);
     grow(m_impl->scratchA, need.a);
     grow(m_impl->scratchB, need.b);
     grow(m_impl->scratchD, need.d);
     try {
-        m_impl->prepared.push_back(m_impl->build(call));
+        m_impl->prepared.push_back(m_impl->build(call, operands));
     } catch (const dnnl::error& error) {
         throw Error(fmt::format("oneDNN cannot multiply {} x {} x {}: {}", call.m(), call.n(), call.k(), error.what()),
                     "GEMM on the CPU", "check that the installed oneDNN supports this CPU");
@@ -281,12 +333,12 @@ void GemmRunner::run(GemmHandle handle, const GemmBuffers& buffers)
 {
     Impl::Prepared& p = m_impl->prepared[handle.index];
     const auto mutableBytes = [](const std::byte* bytes) { return const_cast<std::byte*>(bytes); };
-    p.weights.set_data_handle(mutableBytes(m_impl->decoded(p.call.a, p.operands, buffers.a, m_impl->scratchA)));
-    p.source.set_data_handle(mutableBytes(m_impl->decoded(p.call.b, p.operands, buffers.b, m_impl->scratchB)));
+    p.weights.set_data_handle(mutableBytes(m_impl->operandA(p, buffers)));
+    p.source.set_data_handle(mutableBytes(m_impl->operandB(p, buffers)));
     p.result.set_data_handle(p.direct ? buffers.d : m_impl->scratchD.data());
     if (p.scaled) {
-        const float aScale = buffers.aScale != nullptr ? *buffers.aScale : 1.0F;
-        const float bScale = buffers.bScale != nullptr ? *buffers.bScale : 1.0F;
+        const float aScale = p.call.aScaleMode == ScaleMode::Scalar32F ? scalarAt(buffers.aScale) : 1.0F;
+        const float bScale = p.call.bScaleMode == ScaleMode::Scalar32F ? scalarAt(buffers.bScale) : 1.0F;
         *static_cast<float*>(p.scale.get_data_handle()) = p.call.alpha * aScale * bScale;
     }
     if (p.biasInside) {

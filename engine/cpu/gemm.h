@@ -21,13 +21,17 @@ enum class GemmArithmetic : std::uint8_t { F32, Bf16 };
 /// of f32's. A rule and not a timing, so that the same machine always computes the same results.
 [[nodiscard]] GemmArithmetic nativeGemmArithmetic();
 
+/// What a call's scales are known to be. With powers of two, decoding fp8 into bf16 stays exact, and so the call can be
+/// multiplied in bf16 although its operands' scales differ within them.
+enum class ScaleValues : std::uint8_t { Any, PowersOfTwo };
+
 /// Where a call's operands stand. Scales and bias may be null when the call has none.
 struct GemmBuffers {
     const std::byte* a = nullptr;
     const std::byte* b = nullptr;
     std::byte* d = nullptr;
-    const float* aScale = nullptr;
-    const float* bScale = nullptr;
+    const std::byte* aScale = nullptr;  ///< as the call's scale mode lays them out
+    const std::byte* bScale = nullptr;
     const std::byte* bias = nullptr;
 };
 
@@ -45,8 +49,9 @@ public:
     GemmRunner(GemmRunner&&) noexcept;
     GemmRunner& operator=(GemmRunner&&) noexcept;
 
-    /// Operands f32, bf16 or fp8; D f32 or bf16. Throws Error for what oneDNN or this class cannot do.
-    [[nodiscard]] GemmHandle prepare(const plan::GemmCall&);
+    /// Operands f32, bf16 or fp8, those with more than one scale TN and without gaps; D f32 or bf16. Throws Error for
+    /// what oneDNN or this class cannot do.
+    [[nodiscard]] GemmHandle prepare(const plan::GemmCall&, ScaleValues = ScaleValues::Any);
     void run(GemmHandle, const GemmBuffers&);
 
     /// Nanoseconds spent inside oneDNN since construction (decoding and encoding not included).
@@ -60,6 +65,6 @@ private:
 };
 
 /// Bytes of scratch that a runner would need for the call (for the memory check before anything is allocated).
-[[nodiscard]] std::size_t gemmScratchBytes(const plan::GemmCall&, GemmArithmetic);
+[[nodiscard]] std::size_t gemmScratchBytes(const plan::GemmCall&, GemmArithmetic, ScaleValues = ScaleValues::Any);
 
 }  // namespace fp8scope::cpu

@@ -51,30 +51,47 @@ void loss(OpContext&, const plan::Op&);
 // optimizer_op.cpp
 void optimizerStep(OpContext&, const plan::Op&);
 
-// scale_ops.cpp: one number, or one number a tensor
+// scale_ops.cpp: one number, or one for each row, column or tensor
 void scalarToF64(OpContext&, const plan::Op&);
 void scalarClampMin(OpContext&, const plan::Op&);
 void scalarReciprocal(OpContext&, const plan::Op&);
 void scalarMul(OpContext&, const plan::Op&);
 void scalarToF32(OpContext&, const plan::Op&);
+void scalarLog2(OpContext&, const plan::Op&);
+void scalarFloor(OpContext&, const plan::Op&);
+void scalarExp2(OpContext&, const plan::Op&);
 void scaleFromAmax(OpContext&, const plan::Op&);
 void delayedScaleUpdate(OpContext&, const plan::Op&);
 
 // eager_cast_ops.cpp: the quantization chain of eager PyTorch, one pass an op
 void absolute(OpContext&, const plan::Op&);
-void maxReduce(OpContext&, const plan::Op&);
 void toF32(OpContext&, const plan::Op&);
-void mulScale(OpContext&, const plan::Op&);
 void clamp(OpContext&, const plan::Op&);
 void toFp8(OpContext&, const plan::Op&);
 
-// fused_cast_ops.cpp
+// amax_ops.cpp
+void maxReduce(OpContext&, const plan::Op&);
 void amax(OpContext&, const plan::Op&);
+void activationAmax(OpContext&, const plan::Op&);
+
+// row_scale_ops.cpp: scales for each row or column
+void mulScale(OpContext&, const plan::Op&);
+void rescaleOutput(OpContext&, const plan::Op&);
+/// A cast whose scale is not of the whole tensor.
+void castRows(OpContext&, const plan::Op&);
+/// A cast with transpose whose transpose has scales of its own. Partial column sums where not null.
+void castBothWays(OpContext&, const plan::Op&, float* columnPartials);
+
+// block_cast_ops.cpp: scales for each block
+void blockCast(OpContext&, const plan::Op&);
+void activationBlockCast(OpContext&, const plan::Op&);
+void scaleLayout(OpContext&, const plan::Op&);
+
+// fused_cast_ops.cpp
 void cast(OpContext&, const plan::Op&);
 void transpose(OpContext&, const plan::Op&);
 void castTranspose(OpContext&, const plan::Op&);
 void castTransposeDbias(OpContext&, const plan::Op&);
-void activationAmax(OpContext&, const plan::Op&);
 void activationCastTranspose(OpContext&, const plan::Op&);
 
 /// Writes the sums of the first `rows` x `cols` partial column sums of ctx.columnPartials to the tensor, or adds them
@@ -84,7 +101,10 @@ void reduceColumnPartials(OpContext&, std::int64_t rows, std::int64_t cols, plan
 /// Stores an amax; a persistent tensor collects the largest until the delayed update clears it.
 void storeAmax(OpContext&, plan::TensorId, float amax);
 
-/// Notes amax and scale of the op's quantized tensor as they are now, with its counters. Does nothing for other ops.
+/// Notes amax and scale of the op's quantized tensor as they are now, with its counters: of several, the largest amax
+/// and the smallest scale. Does nothing for other ops.
 void noteQuantization(OpContext&, const plan::Op&, const CastCounts&);
+/// ... of a block cast, whose amax and smallest scale stand in no tensor.
+void noteBlockQuantization(OpContext&, const plan::Op&, const kernels::CastResult&, float scale);
 
 }  // namespace fp8scope::cpu

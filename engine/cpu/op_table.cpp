@@ -18,6 +18,9 @@ OpFunction opFunction(plan::OpKind kind)
     case ScalarReciprocal: return scalarReciprocal;
     case ScalarMul: return scalarMul;
     case ScalarToF32: return scalarToF32;
+    case ScalarLog2: return scalarLog2;
+    case ScalarFloor: return scalarFloor;
+    case ScalarExp2: return scalarExp2;
     case ToF32: return toF32;
     case MulScale: return mulScale;
     case Clamp: return clamp;
@@ -28,11 +31,15 @@ OpFunction opFunction(plan::OpKind kind)
     case Transpose: return transpose;
     case CastTranspose: return castTranspose;
     case CastTransposeDbias: return castTransposeDbias;
+    case BlockCast: return blockCast;
+    case ScaleLayout: return scaleLayout;
+    case RescaleOutput: return rescaleOutput;
     case BiasAdd: return biasAdd;
     case BiasGrad: return biasGrad;
     case ActForward: return activationForward;
     case ActAmax: return activationAmax;
     case ActCastTranspose: return activationCastTranspose;
+    case ActBlockCast: return activationBlockCast;
     case ActBackward: return activationBackward;
     case Loss: return loss;
     case OptimizerStep: return optimizerStep;

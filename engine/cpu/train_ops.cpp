@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ops of training that both precisions share: batch, GEMM, bias, activation, loss.
-#include "engine/cpu/op_context.h"
+#include "engine/cpu/granularity.h"
 #include "engine/cpu/parallel_for.h"
 
 #include <algorithm>
@@ -20,12 +20,6 @@ void copyInto(std::span<const std::byte> from, std::span<std::byte> to)
     });
 }
 
-/// Rows of a matrix that are worth a thread.
-std::int64_t rowGrain(std::int64_t cols)
-{
-    return std::max<std::int64_t>(1, kElementGrain / std::max<std::int64_t>(1, cols));
-}
-
 }  // namespace
 
 void loadBatch(OpContext& ctx, const Op& op)
@@ -38,14 +32,14 @@ void loadBatch(OpContext& ctx, const Op& op)
 void gemm(OpContext& ctx, const Op& op)
 {
     const plan::GemmCall& call = *op.gemm;
-    const auto scalar = [&](plan::TensorId id) { return id.valid() ? ctx.arena->f32(id).data() : nullptr; };
+    const auto optional = [&](plan::TensorId id) { return id.valid() ? ctx.arena->bytes(id).data() : nullptr; };
     const GemmBuffers buffers{
         .a = ctx.arena->bytes(call.aTensor).data(),
         .b = ctx.arena->bytes(call.bTensor).data(),
         .d = ctx.arena->bytes(call.dTensor).data(),
-        .aScale = scalar(call.aScale),
-        .bScale = scalar(call.bScale),
-        .bias = call.bias.valid() ? ctx.arena->bytes(call.bias).data() : nullptr,
+        .aScale = optional(call.aScale),
+        .bScale = optional(call.bScale),
+        .bias = optional(call.bias),
     };
     ctx.gemms->run(ctx.gemmOfOp[static_cast<std::size_t>(&op - ctx.plan->ops.data())], buffers);
 }

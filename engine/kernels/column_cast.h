@@ -79,12 +79,17 @@ void castColumnsTransposedKernel(const Bf16* x, const RowRange& part, const floa
 }
 
 template <int B>
-void rescaleKernel(std::span<Bf16> y, float rowFactor, std::span<const float> columnFactors)
+void rescaleKernel(std::span<const Bf16> x, std::span<const float> columnFactors, const Rescaling& how,
+                   std::span<Bf16> y)
 {
-    const auto row = Vec<B>::splat(rowFactor);
-    forEachVector<B>(y.size(), [=, out = y.data(), c = columnFactors.data()](std::size_t i, const auto& lanes) {
-        lanes.store(out + i, roundToBf16<B>(widenBf16<B>(lanes.load(out + i)) * (row * lanes.load(c + i))));
-    });
+    const auto row = Vec<B>::splat(how.rowFactor);
+    forEachVector<B>(y.size(),
+                     [=, in = x.data(), out = y.data(), c = columnFactors.data()](std::size_t i, const auto& lanes) {
+                         F32<B> value = widenBf16<B>(lanes.load(in + i)) * (row * lanes.load(c + i));
+                         if (how.add)
+                             value = value + widenBf16<B>(lanes.load(out + i));
+                         lanes.store(out + i, roundToBf16<B>(value));
+                     });
 }
 
 }  // namespace fp8scope::kernels

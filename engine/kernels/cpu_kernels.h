@@ -74,6 +74,12 @@ struct BlockScaling {
     bool swizzled = true;                         ///< e8m0 scales
 };
 
+/// How a row of a GEMM's product is scaled back.
+struct Rescaling {
+    float rowFactor = 1;
+    bool add = false;  ///< to what is there
+};
+
 /// Rows that a block cast works on together; its parts begin at multiples of it.
 inline constexpr std::int64_t kScaleBlock = 128;
 
@@ -156,8 +162,8 @@ struct CpuKernels {
     /// qTransposed [cols, rows] = castColumns of the part's rows, transposed; counts nothing.
     void (*castColumnsTransposed)(const Bf16* x, const RowRange& part, const float* scales, DType format,
                                   Fp8* qTransposed);
-    /// y = bf16(y * (rowFactor * columnFactors)).
-    void (*rescale)(std::span<Bf16> y, float rowFactor, std::span<const float> columnFactors);
+    /// y = bf16(x * (rowFactor * columnFactors) [+ y]).
+    void (*rescale)(std::span<const Bf16> x, std::span<const float> columnFactors, const Rescaling&, std::span<Bf16> y);
 
     // Scales for each block. The counters are q's, or the transpose's where only that is wanted.
     CastResult (*blockCast)(const BlockCastArgs&);

@@ -15,8 +15,6 @@
 namespace fp8scope::plan {
 namespace {
 
-constexpr int kStrictestTarget = 90;  // Hopper: TN only; a plan that is legal there is legal on every GPU with fp8
-
 /// A configuration may be made by code, past the checks of its keys.
 void refuseUnplannable(const MlpConfig& config)
 {
@@ -36,7 +34,7 @@ void refuseIllegalGemms(const StepPlan& plan)
     for (const Op& op : plan.ops) {
         if (!op.gemm)
             continue;
-        if (const auto why = refusal(*op.gemm, kStrictestTarget))
+        if (const auto why = refusal(*op.gemm, targetOf(plan.recipe.kind)))
             throw Error(fmt::format("the plan has a GEMM that cuBLASLt would refuse: {}", *why), op.name,
                         "this is a mistake of fp8scope, please report it with the configuration");
     }

@@ -28,8 +28,9 @@ struct Fusions {
     bool castChain = false;      ///< abs+max in one pass, convert+scale+clamp+cast in one (what torch.compile does)
     bool castTranspose = false;  ///< one read writes the fp8 tensor and its transpose, once a step
     bool dbiasCastTranspose = false;  ///< ... and the bias gradient, for dY
-    bool actCast = false;             ///< activation with amax (tensorwise) or with amax, cast and transpose (delayed)
-    bool weightCache = false;         ///< weights cast once a step, not once a micro-batch
+    bool actCast = false;        ///< activation with amax (scales of tensors, rows), or with amax, cast and transpose
+    bool weightCache = false;    ///< weights cast once a step, not once a micro-batch
+    bool scaleEpilogue = false;  ///< rowwise: gradients' scales applied by the GEMM
     friend bool operator==(const Fusions&, const Fusions&) = default;
 };
 
@@ -109,5 +110,7 @@ struct FusionSwitch {
     std::string_view meaning;
 };
 [[nodiscard]] const std::vector<FusionSwitch>& fusionSwitches();
+/// Why a fusion does nothing with a recipe; empty when it does something. Presets leave it out, by hand it is refused.
+[[nodiscard]] std::string_view fusionObstacle(const FusionSwitch&, RecipeKind);
 
 }  // namespace fp8scope::plan

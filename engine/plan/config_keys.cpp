@@ -171,8 +171,10 @@ std::vector<KeyBinding> makeBindings()
             "optimizer.epsilon", NumberRange{0, 1, false}, "adam only: keeps the division finite",
             [](auto& c) -> auto& { return c.optimizer.epsilon; }),
         wordKey<RecipeKind>(
-            "recipe.kind", {RecipeKind::Tensorwise, RecipeKind::Delayed}, "how fp8 scales are chosen",
-            [](auto& c) -> auto& { return c.recipe.kind; }),
+            "recipe.kind",
+            {RecipeKind::Tensorwise, RecipeKind::Delayed, RecipeKind::Rowwise, RecipeKind::RowwiseWithGwHp,
+             RecipeKind::Blockwise, RecipeKind::Mxfp8},
+            "how fp8 scales are chosen", [](auto& c) -> auto& { return c.recipe.kind; }),
     };
     const auto append = [&keys](std::vector<KeyBinding> more, auto place) {
         keys.insert(place, std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));

@@ -21,8 +21,8 @@ GemmCall call(const StepPlan& plan, GemmOperand a, bool transA, GemmOperand b, b
     gemm.dTensor = d;
     gemm.aScale = a.scaleInv;
     gemm.bScale = b.scaleInv;
-    gemm.aScaleMode = a.scaleInv.valid() ? ScaleMode::Scalar32F : ScaleMode::None;
-    gemm.bScaleMode = b.scaleInv.valid() ? ScaleMode::Scalar32F : ScaleMode::None;
+    gemm.aScaleMode = a.scaleInv.valid() ? a.mode : ScaleMode::None;
+    gemm.bScaleMode = b.scaleInv.valid() ? b.mode : ScaleMode::None;
     return gemm;
 }
 

@@ -7,10 +7,11 @@
 
 namespace fp8scope::plan {
 
-/// A GEMM's operand: a row-major tensor, and its dequantization factor when it is fp8.
+/// A GEMM's operand: a row-major tensor, and its dequantization factors when it is fp8 (none(): a factor of 1).
 struct GemmOperand {
     TensorId tensor;
     TensorId scaleInv;
+    ScaleMode mode = ScaleMode::Scalar32F;
 };
 
 /// Row-major D[m,n] = X[m,k] Y[n,k]^T: both operands contiguous along k, the one layout (TN) that fp8 has on Hopper.

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace fp8scope::plan {
@@ -107,16 +108,22 @@ Refusal alignmentRefusal(const GemmCall& gemm)
     return {};
 }
 
+struct ScaledOperand {
+    const char* name;
+    DType type;
+    ScaleMode mode;
+    TensorId scale;
+};
+
+std::array<ScaledOperand, 2> scaledOperands(const GemmCall& gemm)
+{
+    return {ScaledOperand{"A", gemm.a.type, gemm.aScaleMode, gemm.aScale},
+            ScaledOperand{"B", gemm.b.type, gemm.bScaleMode, gemm.bScale}};
+}
+
 Refusal scaleRefusal(const GemmCall& gemm)
 {
-    struct Operand {
-        const char* name;
-        DType type;
-        ScaleMode mode;
-        TensorId scale;
-    };
-    for (const Operand& operand : std::array{Operand{"A", gemm.a.type, gemm.aScaleMode, gemm.aScale},
-                                             Operand{"B", gemm.b.type, gemm.bScaleMode, gemm.bScale}}) {
+    for (const ScaledOperand& operand : scaledOperands(gemm)) {
         if (operand.mode == ScaleMode::None && operand.scale.valid())
             return fmt::format("{} has a scale but no scale mode", operand.name);
         if (operand.mode == ScaleMode::None)
@@ -125,6 +132,45 @@ Refusal scaleRefusal(const GemmCall& gemm)
             return fmt::format("{} is {}: only fp8 operands take a scale", operand.name, toString(operand.type));
         if (!operand.scale.valid())
             return fmt::format("{} has a scale mode but no scale", operand.name);
+    }
+    return {};
+}
+
+bool isOf128(ScaleMode mode) { return mode == ScaleMode::Vec128_32F || mode == ScaleMode::Blk128x128_32F; }
+bool isTensorWide(ScaleMode mode) { return mode == ScaleMode::None || mode == ScaleMode::Scalar32F; }
+
+/// Which modes go together: both operands with row scales or both with mxfp8's; 1x128 blocks with 1x128 or 128x128
+/// ones.
+Refusal scalePairRefusal(const GemmCall& gemm)
+{
+    const ScaleMode a = gemm.aScaleMode, b = gemm.bScaleMode;
+    if (a == ScaleMode::Blk128x128_32F && b == ScaleMode::Blk128x128_32F)
+        return "scales for 128x128 blocks on both sides: one operand must have 1x128 blocks";
+    const bool together = (isTensorWide(a) && isTensorWide(b)) || (isOf128(a) && isOf128(b)) || a == b;
+    if (!together)
+        return fmt::format("{} scales with {} scales: both operands must have the same kind", toString(a), toString(b));
+    if (isTensorWide(a))
+        return {};
+    if (isFp8(gemm.d.type) && a != ScaleMode::Vec32Ue8m0)
+        return fmt::format("{} scales do not give an fp8 result", toString(a));
+    if (isOf128(a) && (gemm.m() % 4 != 0 || gemm.n() % 4 != 0))
+        return fmt::format("128-element scale blocks need m and n that are multiples of 4, these are {} and {}",
+                           gemm.m(), gemm.n());
+    if (a == ScaleMode::Vec32Ue8m0 && gemm.k() % 32 != 0)
+        return fmt::format("32-element scale blocks need a k that is a multiple of 32, this is {}", gemm.k());
+    return {};
+}
+
+/// Scales for rows and 128-element blocks are Hopper's (cuBLAS 12.9), mxfp8's Blackwell's (cuBLAS 12.8).
+Refusal scaleDeviceRefusal(const GemmCall& gemm, int computeCapability)
+{
+    for (const ScaledOperand& operand : scaledOperands(gemm)) {
+        if (isTensorWide(operand.mode))
+            continue;
+        const bool mxfp8 = operand.mode == ScaleMode::Vec32Ue8m0;
+        if (mxfp8 ? computeCapability < 100 : computeCapability != 90)
+            return fmt::format("{} scales need compute capability {}, this is {}.{}", toString(operand.mode),
+                               mxfp8 ? "10.0 or newer" : "9.0", computeCapability / 10, computeCapability % 10);
     }
     return {};
 }
@@ -159,12 +205,40 @@ std::optional<std::string> refusal(const GemmCall& gemm, int computeCapability)
         return why;
     if (Refusal why = layoutRefusal(gemm, computeCapability))
         return why;
-    for (const auto rule :
-         {typeRefusal, shapeRefusal, alignmentRefusal, scaleRefusal, epilogueRefusal, accumulationRefusal}) {
+    for (const auto rule : {typeRefusal, shapeRefusal, alignmentRefusal, scaleRefusal, scalePairRefusal,
+                            epilogueRefusal, accumulationRefusal}) {
         if (Refusal why = rule(gemm))
             return why;
     }
-    return {};
+    return scaleDeviceRefusal(gemm, computeCapability);
 }
+
+std::string_view toString(ScaleMode mode)
+{
+    switch (mode) {
+    case ScaleMode::None: return "unit";
+    case ScaleMode::Scalar32F: return "tensor";
+    case ScaleMode::OuterVec32F: return "row";
+    case ScaleMode::Vec128_32F: return "1x128";
+    case ScaleMode::Blk128x128_32F: return "128x128";
+    case ScaleMode::Vec32Ue8m0: return "mxfp8";
+    }
+    return "?";
+}
+
+std::vector<int> computeCapabilities(const StepPlan& plan)
+{
+    std::vector<int> running;
+    for (const int candidate : {80, 89, 90, 100, 103, 110, 120}) {
+        const bool all = std::all_of(plan.ops.begin(), plan.ops.end(), [&](const Op& op) {
+            return !op.gemm || !refusal(*op.gemm, candidate).has_value();
+        });
+        if (all)
+            running.push_back(candidate);
+    }
+    return running;
+}
+
+int targetOf(RecipeKind kind) { return kind == RecipeKind::Mxfp8 ? 100 : 90; }
 
 }  // namespace fp8scope::plan

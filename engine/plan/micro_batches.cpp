@@ -99,7 +99,7 @@ private:
             return;
         if (op.gemm)
             op.gemm->beta = 1;
-        else if (op.kind == OpKind::BiasGrad || op.kind == OpKind::Loss)
+        else if (op.kind == OpKind::BiasGrad || op.kind == OpKind::Loss || op.kind == OpKind::RescaleOutput)
             op.accumulate = true;
         else
             throw Error("a gradient is written by an op that cannot add to it", op.name,

@@ -40,6 +40,9 @@ constexpr std::array kKinds{
     KindFacts{OpKind::ScalarReciprocal, "scalar_reciprocal", Role::Scale, {}, 1},
     KindFacts{OpKind::ScalarMul, "scalar_mul", Role::Scale, {}, 1},
     KindFacts{OpKind::ScalarToF32, "scalar_to_f32", Role::Scale, {}, 0},
+    KindFacts{OpKind::ScalarLog2, "scalar_log2", Role::Scale, {}, 1},
+    KindFacts{OpKind::ScalarFloor, "scalar_floor", Role::Scale, {}, 1},
+    KindFacts{OpKind::ScalarExp2, "scalar_exp2", Role::Scale, {}, 1},
     KindFacts{OpKind::ToF32, "to_f32", Role::Cast, {}, 0},
     KindFacts{OpKind::MulScale, "mul_scale", Role::Cast, {}, 1},
     KindFacts{OpKind::Clamp, "clamp", Role::Cast, {}, 2},
@@ -51,12 +54,17 @@ constexpr std::array kKinds{
     KindFacts{OpKind::CastTranspose, "cast_transpose", Role::CastTranspose, {}, kCastFlops},
     KindFacts{OpKind::CastTransposeDbias, "cast_transpose_dbias", Role::CastTranspose, roles({Role::BiasGrad}),
               kCastFlops + 1},
+    KindFacts{OpKind::BlockCast, "block_cast", Role::Cast, roles({Role::Amax, Role::Scale}), kAmaxFlops + kCastFlops},
+    KindFacts{OpKind::ScaleLayout, "scale_layout", Role::ScaleLayout, {}, 0},
+    KindFacts{OpKind::RescaleOutput, "rescale_output", Role::Scale, {}, 2},
     KindFacts{OpKind::BiasAdd, "bias_add", Role::Bias, {}, 1},
     KindFacts{OpKind::BiasGrad, "bias_grad", Role::BiasGrad, {}, 1},
     KindFacts{OpKind::ActForward, "act_forward", Role::Activation, {}, 0},
     KindFacts{OpKind::ActAmax, "act_amax", Role::Activation, roles({Role::Amax}), kAmaxFlops},
     KindFacts{OpKind::ActCastTranspose, "act_cast_transpose", Role::Activation,
               roles({Role::Amax, Role::CastTranspose}), kAmaxFlops + kCastFlops},
+    KindFacts{OpKind::ActBlockCast, "act_block_cast", Role::Activation,
+              roles({Role::Amax, Role::Scale, Role::CastTranspose}), kAmaxFlops + kCastFlops},
     KindFacts{OpKind::ActBackward, "act_backward", Role::ActivationGrad, {}, 0},
     KindFacts{OpKind::Loss, "loss", Role::Loss, {}, 5},
     KindFacts{OpKind::OptimizerStep, "optimizer_step", Role::Optimizer, {}, 0},
@@ -83,6 +91,15 @@ bool writesAmax(const Op& op)
     return op.outputs[2].valid();
 }
 
+/// A block cast that writes the transpose is a cast with transpose; one may sum the bias gradient, too.
+void deriveBlockCast(Op& op)
+{
+    if (op.outputs[2].valid())
+        op.role = Role::CastTranspose;
+    if (op.outputs.size() > 4)
+        op.fused.insert(Role::BiasGrad);
+}
+
 /// relu: one comparison; gelu (tanh form): about ten operations, backward about twice as many.
 double activationFlops(const StepPlan& plan, const Op& op)
 {
@@ -90,7 +107,8 @@ double activationFlops(const StepPlan& plan, const Op& op)
     switch (op.kind) {
     case OpKind::ActForward:
     case OpKind::ActAmax:
-    case OpKind::ActCastTranspose: return gelu ? 10 : 1;
+    case OpKind::ActCastTranspose:
+    case OpKind::ActBlockCast: return gelu ? 10 : 1;
     case OpKind::ActBackward: return gelu ? 20 : 1;
     default: return 0;
     }
@@ -174,6 +192,8 @@ void deriveOpFacts(StepPlan& plan)
             op.fused.insert(Role::Bias);
         if (writesAmax(op))
             op.fused.insert(Role::Amax);
+        if (op.kind == OpKind::BlockCast)
+            deriveBlockCast(op);
         deriveShape(plan, op);
         op.flops = flopsOf(plan, op);
         op.bytes = leastBytes(plan, op);

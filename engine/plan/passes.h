@@ -11,16 +11,22 @@ namespace fp8scope::plan {
 [[nodiscard]] StepPlan fuseBiasEpilogue(StepPlan);
 
 /// Abs, MaxReduce -> Amax; the scalar chain and the reciprocal -> ScaleFromAmax; ToF32, MulScale, Clamp, ToFp8 -> Cast.
+/// mxfp8: BlockCast, ScaleLayout -> BlockCast that writes the layout.
 [[nodiscard]] StepPlan fuseCastChain(StepPlan);
 
 /// Cast and Transpose -> CastTranspose at the tensor's first cast of the step; later casts of the tensor use its
-/// results. With the delayed recipe the pass finds the amax as well. Needs fuseCastChain.
+/// results. With the delayed recipe the pass finds the amax as well. Where the transpose has scales of its own, one
+/// kernel makes both from the tensor. Needs fuseCastChain, but for recipe blockwise.
 [[nodiscard]] StepPlan fuseCastTranspose(StepPlan);
 
 /// BiasGrad of a dy that is cast with transpose -> CastTransposeDbias. Needs fuseCastTranspose.
 [[nodiscard]] StepPlan fuseDbiasCastTranspose(StepPlan);
 
-/// Tensorwise: ActForward, Amax -> ActAmax (needs fuseCastChain). Delayed: ActForward, CastTranspose ->
+/// GEMM, RescaleOutput -> GEMM with scales for its rows and columns: recipe rowwise.
+[[nodiscard]] StepPlan fuseScaleEpilogue(StepPlan);
+
+/// Scales of tensors or rows: ActForward, Amax -> ActAmax (needs fuseCastChain). Of blocks: ActForward, BlockCast ->
+/// ActBlockCast, and the bf16 activation is not kept (needs fuseCastTranspose). Delayed: ActForward, CastTranspose ->
 /// ActCastTranspose, and the bf16 activation is not kept (needs fuseCastTranspose).
 [[nodiscard]] StepPlan fuseActCast(StepPlan);
 

@@ -64,9 +64,12 @@ std::string gemmNote(const Op& op)
     if (!op.gemm)
         return {};
     const GemmCall& call = *op.gemm;
-    return fmt::format("  [{}{} {} {} {}{}{}]", call.transA ? 'T' : 'N', call.transB ? 'T' : 'N', toString(call.a.type),
-                       toString(call.b.type), toString(call.d.type), call.epilogue == Epilogue::Bias ? " bias" : "",
-                       call.fastAccumulation ? " fast" : "");
+    const bool tensorWide = call.aScaleMode == ScaleMode::Scalar32F || call.aScaleMode == ScaleMode::None;
+    const std::string scales =
+        tensorWide ? std::string() : fmt::format(" scales {} {}", toString(call.aScaleMode), toString(call.bScaleMode));
+    return fmt::format("  [{}{} {} {} {}{}{}{}]", call.transA ? 'T' : 'N', call.transB ? 'T' : 'N',
+                       toString(call.a.type), toString(call.b.type), toString(call.d.type), scales,
+                       call.epilogue == Epilogue::Bias ? " bias" : "", call.fastAccumulation ? " fast" : "");
 }
 
 /// A table whose columns are as wide as their widest cell; the last one is left as it is.
@@ -102,6 +105,15 @@ private:
     std::vector<std::vector<std::string>> m_rows;
 };
 
+/// "9.0" or "8.9, 9.0, 10.0".
+std::string capabilitiesOf(const StepPlan& plan)
+{
+    std::string list;
+    for (const int capability : computeCapabilities(plan))
+        list += fmt::format("{}{}.{}", list.empty() ? "" : ", ", capability / 10, capability % 10);
+    return list.empty() ? "none" : list;
+}
+
 void printHead(Text& text, const StepPlan& plan)
 {
     double flops = 0, bytes = 0;
@@ -124,6 +136,7 @@ void printHead(Text& text, const StepPlan& plan)
         }
     }
     append(text, "{}\n", any ? "" : " none");
+    append(text, "cuBLASLt runs its GEMMs on compute capability {}\n", capabilitiesOf(plan));
 }
 
 void printLayers(Text& text, const StepPlan& plan)

@@ -86,32 +86,40 @@ struct GemmCall {
 /// What an op does. "x -> y" lists inputs -> outputs in the order of Op::inputs and Op::outputs; [] marks an optional
 /// operand, which is none() when absent. Every kind is one kernel on a GPU.
 enum class OpKind : std::uint8_t {
-    LoadBatch,         ///< -> x, target: the next batch of the data set, its part Op::microBatch
-    Gemm,              ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
-    Abs,               ///< x bf16 -> |x| bf16
-    MaxReduce,         ///< |x| bf16 -> amax f32 scalar
-    ScalarToF64,       ///< f32 -> f64                     (the eager scale arithmetic, one launch each)
-    ScalarClampMin,    ///< f64 -> max(v, Op::constant)
-    ScalarReciprocal,  ///< v -> 1 / v (f64 or f32)
-    ScalarMul,         ///< v -> v * Op::constant
-    ScalarToF32,       ///< f64 -> f32
-    ToF32,             ///< x bf16 -> f32
-    MulScale,          ///< x f32, scale -> x * scale
-    Clamp,             ///< x f32 -> clamp(x, +-Op::constant); counts saturated
-    ToFp8,             ///< x f32 -> fp8 (round to nearest even); counts underflowed and zeros
-    Amax,              ///< x bf16 -> amax f32 scalar (abs and max in one pass)
-    ScaleFromAmax,  ///< amax -> scale, scaleInv: scale = f32(1 / max(f64(amax), 1e-12) * fp8Max), scaleInv = 1 / scale
-    Cast,           ///< x bf16, scale -> q fp8 (saturating)
-    Transpose,      ///< q fp8 -> q^T
-    CastTranspose,  ///< x bf16, scale -> q, q^T, [amax]
-    CastTransposeDbias,  ///< x bf16, scale -> q, q^T, [amax], db f32 (column sums of x)
-    BiasAdd,             ///< y bf16, b bf16 -> y (in place: the same tensor)
-    BiasGrad,            ///< dy bf16 -> db f32 (column sums)
-    ActForward,          ///< z bf16 -> a bf16
-    ActAmax,             ///< z bf16 -> a bf16, amax f32 scalar
-    ActCastTranspose,    ///< z bf16, scale -> q, q^T, amax (a itself is not kept)
-    ActBackward,         ///< da bf16, z bf16 -> dz bf16
-    Loss,                ///< y bf16, target -> dy bf16, loss f32 scalar: the mean over the batch, of which y is a part
+    LoadBatch,           ///< -> x, target: the next batch of the data set, its part Op::microBatch
+    Gemm,                ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
+    Abs,                 ///< x bf16 -> |x| bf16
+    MaxReduce,           ///< |x| bf16 -> amax f32: of the whole tensor, or of each row or column, as its shape says
+    ScalarToF64,         ///< f32 -> f64                     (the eager scale arithmetic, one launch each)
+    ScalarClampMin,      ///< f64 -> max(v, Op::constant)
+    ScalarReciprocal,    ///< v -> 1 / v (f64 or f32)
+    ScalarMul,           ///< v -> v * Op::constant
+    ScalarToF32,         ///< f64 -> f32
+    ScalarLog2,          ///< f32 -> log2(v)                 (rounding a scale down to a power of two)
+    ScalarFloor,         ///< f32 -> floor(v)
+    ScalarExp2,          ///< f32 -> 2^v
+    ToF32,               ///< x bf16 -> f32
+    MulScale,            ///< x f32, scale -> x * scale
+    Clamp,               ///< x f32 -> clamp(x, +-Op::constant); counts saturated
+    ToFp8,               ///< x f32 -> fp8 (round to nearest even); counts underflowed and zeros
+    Amax,                ///< x bf16 -> amax f32, [amax f32 of other granularity] (abs and max in one pass)
+    ScaleFromAmax,       ///< amax, [amax] -> scale, scaleInv, [scale, scaleInv]: scale = f32(1 / max(f64(amax),
+                         ///< Op::constant) * fp8Max), as a power of two if the recipe says so, scaleInv = 1 / scale
+    Cast,                ///< x bf16, scale -> q fp8 (saturating)
+    Transpose,           ///< q fp8 -> q^T
+    CastTranspose,       ///< x bf16, scale, [scale of q^T] -> q, q^T, [amax]
+    CastTransposeDbias,  ///< x bf16, scale, [scale of q^T] -> q, q^T, [amax], db f32 (column sums of x)
+    BlockCast,  ///< x bf16 -> [q], [its block factors], [q^T], [its block factors], [db f32]; Op::scaleMode says which
+    ScaleLayout,       ///< block factors e8m0, row by row -> as cuBLASLt wants them
+    RescaleOutput,     ///< product, factors of its rows f32, of its columns f32 -> product * factor * factor
+    BiasAdd,           ///< y bf16, b bf16 -> y (in place: the same tensor)
+    BiasGrad,          ///< dy bf16 -> db f32 (column sums)
+    ActForward,        ///< z bf16 -> a bf16
+    ActAmax,           ///< z bf16 -> a bf16, amax f32, [amax f32]
+    ActCastTranspose,  ///< z bf16, scale -> q, q^T, amax (a itself is not kept)
+    ActBlockCast,      ///< z bf16 -> q, its block factors, q^T, its block factors (a itself is not kept)
+    ActBackward,       ///< da bf16, z bf16 -> dz bf16
+    Loss,              ///< y bf16, target -> dy bf16, loss f32 scalar: the mean over the batch, of which y is a part
     OptimizerStep,  ///< dw bf16, [db f32] -> w bf16, master f32, state.. f32, [b bf16, bias master, bias state..], step
                     ///< f32 (a layer's own count of steps done, which the op raises first; db is left out without a
                     ///< bias)
@@ -129,9 +137,11 @@ struct Op {
     std::vector<TensorId> inputs, outputs;
     std::optional<GemmCall> gemm;
     double constant = 0;
-    DType fp8Type = DType::E4m3;  ///< of ops that make or scale for an fp8 tensor
+    DType fp8Type = DType::E4m3;            ///< of ops that make or scale for an fp8 tensor
+    ScaleMode scaleMode = ScaleMode::None;  ///< of block casts: how the factors are laid out
+    bool swizzledScales = false;            ///< of block casts: e8m0 factors as cuBLASLt wants them
     int microBatch = 0;
-    bool accumulate = false;  ///< a bias gradient or loss is added to what is there (a GEMM has its beta)
+    bool accumulate = false;  ///< a gradient or loss is added to what is there (a GEMM has its beta)
     bool recompute = false;   ///< of a forward pass that is done again in backward
     int quantized = -1;  ///< index into StepPlan::quantized of ops whose counters belong to that tensor's statistics
     std::int64_t m = 0, n = 0, k = 0;  ///< GEMM: as in TraceOp (row-major view); else rows, cols, 0
@@ -154,8 +164,8 @@ struct QuantizedTensor {
     std::string name;  ///< "layer2.x", "layer2.w", "layer2.dy"
     int layer = -1;
     DType format = DType::E4m3;
-    TensorId source;  ///< the bf16 tensor; none() where act_cast does not keep it
-    TensorId amax, scale, scaleInv;
+    TensorId source;                 ///< the bf16 tensor; none() where act_cast does not keep it
+    TensorId amax, scale, scaleInv;  ///< none() where they are found within the cast (scales for blocks)
     std::int64_t elements = 0;
 };
 
@@ -192,6 +202,12 @@ struct PlanOptions {
 /// legal. Rules: NVIDIA cuBLAS documentation, "cublasLtMatmul" and "Narrow Precision Data Types Usage".
 [[nodiscard]] std::optional<std::string> refusal(const GemmCall&, int computeCapability);
 
+/// The compute capabilities (of 80, 89, 90, 100, 103, 110, 120) whose cuBLASLt runs every GEMM of the plan.
+[[nodiscard]] std::vector<int> computeCapabilities(const StepPlan&);
+/// That of the first GPUs on which cuBLASLt has the recipe's scales: what plans are checked against. 90 (Hopper takes
+/// TN only, so a plan without scales for rows or blocks that is legal there is legal on every GPU with fp8), or 100.
+[[nodiscard]] int targetOf(RecipeKind);
+
 /// Peak arena bytes by class of tensor ("weights", "master weights", ...), in display order. Each class peaks at its
 /// own op and tensors share bytes over time, so the rows do not add up to arenaBytes.
 struct MemoryUse {
@@ -203,5 +219,6 @@ struct MemoryUse {
 [[nodiscard]] std::string_view toString(OpKind);
 [[nodiscard]] std::string_view toString(TensorClass);
 [[nodiscard]] std::string_view toString(Epilogue);
+[[nodiscard]] std::string_view toString(ScaleMode);
 
 }  // namespace fp8scope::plan

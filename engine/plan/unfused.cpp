@@ -211,15 +211,16 @@ private:
 
 }  // namespace
 
-std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t rows)
+std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t rows, RecipeKind recipe)
 {
-    constexpr std::int64_t kMultiple = 16;  // bytes of alignment over one byte an element; the batch is wgrad's k
-    if (outFeatures % kMultiple != 0)
-        return fmt::format("out features {} is not a multiple of {}", outFeatures, kMultiple);
-    if (inFeatures % kMultiple != 0)
-        return fmt::format("in features {} is not a multiple of {}", inFeatures, kMultiple);
-    if (rows % kMultiple != 0)
-        return fmt::format("batch {} is not a multiple of {}", rows, kMultiple);
+    // Bytes of alignment over one byte an element, or a whole block of mxfp8; the batch is wgrad's k.
+    const std::int64_t multiple = recipe == RecipeKind::Mxfp8 ? 32 : 16;
+    if (outFeatures % multiple != 0)
+        return fmt::format("out features {} is not a multiple of {}", outFeatures, multiple);
+    if (inFeatures % multiple != 0)
+        return fmt::format("in features {} is not a multiple of {}", inFeatures, multiple);
+    if (rows % multiple != 0)
+        return fmt::format("batch {} is not a multiple of {}", rows, multiple);
     return {};
 }
 
@@ -227,7 +228,8 @@ namespace {
 
 std::string bf16Reason(const MlpConfig& config, std::size_t layer)
 {
-    std::string reason = fp8Obstacle(config.widths[layer], config.widths[layer + 1], config.microBatchRows());
+    std::string reason =
+        fp8Obstacle(config.widths[layer], config.widths[layer + 1], config.microBatchRows(), config.recipe.kind);
     return reason.empty() ? filterReason(config, layer) : reason;
 }
 

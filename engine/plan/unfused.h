@@ -10,8 +10,8 @@ namespace fp8scope::plan {
 /// without derived facts and without memory. `settings.fusions` is only recorded.
 [[nodiscard]] StepPlan buildUnfused(const MlpConfig&, const ModeSettings&);
 
-/// Why a linear layer of this shape cannot run in fp8 on a GPU with TN-only fp8 GEMMs; empty when it can. `rows`: of a
-/// micro-batch.
-[[nodiscard]] std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t rows);
+/// Why the recipe cannot run a linear layer of this shape in fp8 on a GPU with TN-only fp8 GEMMs; empty when it can.
+/// `rows`: of a micro-batch.
+[[nodiscard]] std::string fp8Obstacle(std::int64_t inFeatures, std::int64_t outFeatures, std::int64_t rows, RecipeKind);
 
 }  // namespace fp8scope::plan

@@ -12,12 +12,13 @@ namespace fp8scope::plan {
 StepPlan applyFusions(StepPlan plan)
 {
     using Pass = StepPlan (*)(StepPlan);
-    constexpr std::array<std::pair<bool Fusions::*, Pass>, 6> kPasses{{
+    constexpr std::array<std::pair<bool Fusions::*, Pass>, 7> kPasses{{
         {&Fusions::weightCache, fuseWeightCache},
         {&Fusions::castChain, fuseCastChain},
         {&Fusions::castTranspose, fuseCastTranspose},
         {&Fusions::dbiasCastTranspose, fuseDbiasCastTranspose},
         {&Fusions::actCast, fuseActCast},
+        {&Fusions::scaleEpilogue, fuseScaleEpilogue},
         {&Fusions::biasEpilogue, fuseBiasEpilogue},
     }};
     for (const auto& [wanted, pass] : kPasses) {

@@ -20,6 +20,7 @@ public:
             case OpKind::Abs: fuseAmax(i); break;
             case OpKind::ScalarToF64: fuseScale(i); break;
             case OpKind::ToF32: fuseCast(i); break;
+            case OpKind::BlockCast: fuseScaleLayout(i); break;
             default: break;
             }
         }
@@ -56,11 +57,15 @@ private:
         op.inputs = m_plan.ops[abs].inputs;
     }
 
-    /// Also takes in the reciprocal of the scale, which is then there before the GEMM asks for it.
+    /// Also takes in the rounding to a power of two, and the reciprocal of the scale, which is then there before the
+    /// GEMM asks for it.
     void fuseScale(std::size_t toF64)
     {
-        const int last =
+        int last =
             follow(toF64, {OpKind::ScalarClampMin, OpKind::ScalarReciprocal, OpKind::ScalarMul, OpKind::ScalarToF32});
+        if (last >= 0 && m_plan.recipe.powerOfTwo)
+            last =
+                follow(static_cast<std::size_t>(last), {OpKind::ScalarLog2, OpKind::ScalarFloor, OpKind::ScalarExp2});
         if (last < 0)
             return;
         Op& op = m_plan.ops[static_cast<std::size_t>(last)];
@@ -87,6 +92,19 @@ private:
         op.kind = OpKind::Cast;
         op.name = withVerb(op.name, "cast");
         op.inputs = {m_plan.ops[toF32].inputs[0], m_plan.ops[mulScale].inputs[1]};
+    }
+
+    /// The cast writes its factors where the GEMM wants them.
+    void fuseScaleLayout(std::size_t cast)
+    {
+        Op& op = m_plan.ops[cast];
+        TensorId& factors = op.outputs[op.outputs[1].valid() ? 1 : 3];
+        const int reader = m_flow.soleReader(m_plan, factors, OpKind::ScaleLayout);
+        if (reader < 0)
+            return;
+        factors = m_plan.ops[static_cast<std::size_t>(reader)].outputs[0];
+        op.swizzledScales = true;
+        m_erased[static_cast<std::size_t>(reader)] = true;
     }
 
     StepPlan& m_plan;

@@ -3,6 +3,7 @@
 // used. A cast tensor does not change between its casts (weights change in the optimizer, after the last), so the amax,
 // scale and fp8 values that are no longer computed again are bitwise those kept.
 #include "engine/plan/passes.h"
+#include "engine/plan/passes/cast_both_ways.h"
 #include "engine/plan/passes/rewrite.h"
 
 namespace fp8scope::plan {
@@ -104,6 +105,8 @@ private:
 
 StepPlan fuseCastTranspose(StepPlan plan)
 {
+    if (!scalesWholeTensors(plan.recipe.kind))
+        return castBothWays(std::move(plan));
     CastTransposePass(plan).run();
     return plan;
 }

@@ -14,9 +14,11 @@ StepPlan fuseDbiasCastTranspose(StepPlan plan)
             continue;
         for (const int reader : flow.readers(plan.ops[i].inputs[0])) {
             Op& cast = plan.ops[static_cast<std::size_t>(reader)];
-            if (cast.kind != OpKind::CastTranspose)
+            const bool ofBlocks = cast.kind == OpKind::BlockCast && cast.outputs[2].valid();
+            if (cast.kind != OpKind::CastTranspose && !ofBlocks)
                 continue;
-            cast.kind = OpKind::CastTransposeDbias;
+            if (!ofBlocks)
+                cast.kind = OpKind::CastTransposeDbias;
             cast.name = withVerb(cast.name, "cast_transpose_dbias");
             cast.outputs.push_back(plan.ops[i].outputs[0]);
             cast.accumulate = plan.ops[i].accumulate;

@@ -3,16 +3,6 @@
 #include "engine/plan/recipes/chain_quantizer.h"
 
 namespace fp8scope::plan {
-namespace {
-
-/// The dimension that the GEMM sums over must be the inner one of both operands: cuBLASLt's TN.
-bool needsTranspose(const CastSite& site)
-{
-    return site.phase == Phase::Wgrad || (site.phase == Phase::Dgrad && site.operand == Operand::W);
-}
-
-}  // namespace
-
 ChainQuantizer::ChainQuantizer(PlanWriter& writer)
     : RecipeQuantizer(writer), m_delayed(m_plan.recipe.kind == RecipeKind::Delayed)
 {
@@ -53,15 +43,47 @@ void ChainQuantizer::addBulkState()
     }
 }
 
+ChainQuantizer::Granularity ChainQuantizer::granularityOf(const CastSite& site) const
+{
+    const RecipeKind kind = m_plan.recipe.kind;
+    const bool dgradWeight = site.phase == Phase::Dgrad && site.operand == Operand::W;
+    if (scalesWholeTensors(kind) || (kind == RecipeKind::RowwiseWithGwHp && dgradWeight))
+        return Granularity::Tensor;
+    return needsTranspose(site) ? Granularity::Column : Granularity::Row;
+}
+
 void ChainQuantizer::emitGemm(const LinearGemm& gemm)
 {
+    if (m_plan.recipe.kind == RecipeKind::RowwiseWithGwHp && gemm.phase == Phase::Wgrad) {
+        appendGemm(gemm, gemmNt(m_plan, {gemm.left, {}}, {gemm.right, {}}, gemm.result));
+        return;
+    }
     const CastSite left = leftSite(gemm), right = rightSite(gemm);
     const Quantized x = quantize(left, gemm.left), y = quantize(right, gemm.right);
     const TensorId xForTn = transposeForTn(left, x.q), yForTn = transposeForTn(right, y.q);
     const GemmOperand xOperand = operand(left, x, xForTn), yOperand = operand(right, y, yForTn);
-    GemmCall call = gemmTn(m_plan, xOperand, yOperand, gemm.result);
-    call.fastAccumulation = gemm.phase == Phase::Forward;  // as torchao and Transformer Engine: gradients exact
-    appendGemm(gemm, call);
+    multiply(gemm, xOperand, yOperand);
+}
+
+/// Outputs with fast accumulation, gradients exact, as torchao and Transformer Engine do. Where scales are of rows and
+/// the accumulation is exact, torchao multiplies with unit scales and applies the factors afterwards: its rowwise
+/// kernel is slow there.
+void ChainQuantizer::multiply(const LinearGemm& gemm, const GemmOperand& left, const GemmOperand& right)
+{
+    if (scalesWholeTensors(m_plan.recipe.kind) || gemm.phase == Phase::Forward) {
+        GemmCall call = gemmTn(m_plan, left, right, gemm.result);
+        call.fastAccumulation = gemm.phase == Phase::Forward;
+        appendGemm(gemm, call);
+        return;
+    }
+    Tensor unscaled = m_plan.tensor(gemm.result);
+    unscaled.name += ".unscaled";
+    unscaled.cls = TensorClass::Workspace;
+    const TensorId product = m_writer.add(std::move(unscaled));
+    const Op& op = appendGemm(gemm, gemmTn(m_plan, {left.tensor, {}}, {right.tensor, {}}, product));
+    m_writer.append(OpKind::RescaleOutput,
+                    joined({std::string_view(op.name).substr(0, op.name.rfind('.')), ".rescale"}), gemm.phase,
+                    gemm.layer, {product, left.scaleInv, right.scaleInv}, {gemm.result});
 }
 
 ChainQuantizer::Quantized ChainQuantizer::quantize(const CastSite& site, TensorId source)
@@ -72,21 +94,30 @@ ChainQuantizer::Quantized ChainQuantizer::quantize(const CastSite& site, TensorI
     quantized(site).source = source;
     TensorId scale = quantized(site).scale;
     if (!m_delayed) {
-        const TensorId amax = scalar(site, "amax", DType::F32);
-        findAmax(site, source, amax);
+        const TensorId amax = findAmax(site, source);
         scale = scaleFromAmax(site, amax, format);
         if (first) {
             quantized(site).amax = amax;
             quantized(site).scale = scale;
         }
     } else if (first) {
-        findAmax(site, source, quantized(site).amax);  // for the next steps; this one uses the scale it has
+        appendAmax(site, source, quantized(site).amax);  // for the next steps; this one uses the scale it has
     }
     const TensorId q = castChain(site, source, scale, format, first ? static_cast<int>(index) : -1);
     return {q, scale, first};
 }
 
-void ChainQuantizer::findAmax(const CastSite& site, TensorId source, TensorId amax)
+TensorId ChainQuantizer::findAmax(const CastSite& site, TensorId source)
+{
+    const Granularity granularity = granularityOf(site);
+    const std::int64_t rows = granularity == Granularity::Row ? m_plan.tensor(source).rows : 1;
+    const std::int64_t cols = granularity == Granularity::Column ? m_plan.tensor(source).cols : 1;
+    const TensorId amax = matrix(site, "amax", DType::F32, TensorClass::Scale, rows, cols);
+    appendAmax(site, source, amax);
+    return amax;
+}
+
+void ChainQuantizer::appendAmax(const CastSite& site, TensorId source, TensorId amax)
 {
     const std::int64_t rows = m_plan.tensor(source).rows, cols = m_plan.tensor(source).cols;
     const TensorId magnitude = matrix(site, "abs", DType::Bf16, TensorClass::Workspace, rows, cols);
@@ -94,20 +125,32 @@ void ChainQuantizer::findAmax(const CastSite& site, TensorId source, TensorId am
     append(OpKind::MaxReduce, site, "max", magnitude, amax);
 }
 
-/// scale = fp8Max / max(amax, 1e-12) in fp64, as PyTorch computes `number / tensor`: reciprocal, then multiply.
+/// scale = fp8Max / max(amax, minAmax) in fp64, as PyTorch computes `number / tensor`: reciprocal, then multiply.
 TensorId ChainQuantizer::scaleFromAmax(const CastSite& site, TensorId amax, DType format)
 {
-    const TensorId wide = scalar(site, "amax_f64", DType::F64);
+    const TensorId wide = scaleLike(site, "amax_f64", DType::F64, amax);
     append(OpKind::ScalarToF64, site, "amax_to_f64", amax, wide).fp8Type = format;
-    const TensorId floored = scalar(site, "amax_floored", DType::F64);
+    const TensorId floored = scaleLike(site, "amax_floored", DType::F64, amax);
     append(OpKind::ScalarClampMin, site, "amax_clamp_min", wide, floored).constant = m_plan.recipe.minAmax;
-    const TensorId reciprocal = scalar(site, "amax_reciprocal", DType::F64);
+    const TensorId reciprocal = scaleLike(site, "amax_reciprocal", DType::F64, amax);
     append(OpKind::ScalarReciprocal, site, "amax_reciprocal", floored, reciprocal);
-    const TensorId wideScale = scalar(site, "scale_f64", DType::F64);
+    const TensorId wideScale = scaleLike(site, "scale_f64", DType::F64, amax);
     append(OpKind::ScalarMul, site, "scale_mul", reciprocal, wideScale).constant = static_cast<double>(fp8Max(format));
-    const TensorId scale = scalar(site, "scale", DType::F32);
+    const bool rounded = m_plan.recipe.powerOfTwo;
+    const TensorId scale = scaleLike(site, rounded ? "scale_f32" : "scale", DType::F32, amax);
     append(OpKind::ScalarToF32, site, "scale_to_f32", wideScale, scale).fp8Type = format;
-    return scale;
+    return rounded ? powerOfTwo(site, scale) : scale;
+}
+
+TensorId ChainQuantizer::powerOfTwo(const CastSite& site, TensorId scale)
+{
+    const TensorId exponent = scaleLike(site, "scale_log2", DType::F32, scale);
+    append(OpKind::ScalarLog2, site, "scale_log2", scale, exponent);
+    const TensorId floored = scaleLike(site, "scale_floor", DType::F32, scale);
+    append(OpKind::ScalarFloor, site, "scale_floor", exponent, floored);
+    const TensorId rounded = scaleLike(site, "scale", DType::F32, scale);
+    append(OpKind::ScalarExp2, site, "scale_exp2", floored, rounded).fp8Type = m_plan.quantized[indexOf(site)].format;
+    return rounded;
 }
 
 TensorId ChainQuantizer::castChain(const CastSite& site, TensorId source, TensorId scale, DType format, int statistics)
@@ -139,29 +182,34 @@ TensorId ChainQuantizer::transposeForTn(const CastSite& site, TensorId q)
     return transposed;
 }
 
-/// `tensor` (q or its transpose) as a GEMM operand with its dequantization factor.
+/// `tensor` (q or its transpose) as a GEMM operand with its dequantization factors.
 GemmOperand ChainQuantizer::operand(const CastSite& site, const Quantized& value, TensorId tensor)
 {
     if (m_delayed)
         return {tensor, quantized(site).scaleInv};
-    const TensorId scaleInv = scalar(site, "scale_inv", DType::F32);
+    const TensorId scaleInv = scaleLike(site, "scale_inv", DType::F32, value.scale);
     append(OpKind::ScalarReciprocal, site, "scale_inv", value.scale, scaleInv);
     if (value.first)
         quantized(site).scaleInv = scaleInv;
-    return {tensor, scaleInv};
+    const bool whole = granularityOf(site) == Granularity::Tensor;
+    return {tensor, scaleInv, whole ? ScaleMode::Scalar32F : ScaleMode::OuterVec32F};
 }
 
 void ChainQuantizer::finishStep()
 {
+    if (m_plan.recipe.kind == RecipeKind::RowwiseWithGwHp)
+        forgetUnquantized();  // the first layer's gradient is used in bf16 only
     if (!m_staging.valid())
         return;
     m_writer.append(OpKind::DelayedScaleUpdate, "delayed_scale_update", Phase::Other, -1, {m_staging, m_history},
                     {m_scales, m_scaleInvs, m_history, m_staging});
 }
 
-TensorId ChainQuantizer::scalar(const CastSite& site, std::string_view what, DType type)
+/// One number for each of `shape`'s.
+TensorId ChainQuantizer::scaleLike(const CastSite& site, std::string_view what, DType type, TensorId shape)
 {
-    return matrix(site, what, type, TensorClass::Scale, 1, 1);
+    const Tensor& like = m_plan.tensor(shape);
+    return matrix(site, what, type, TensorClass::Scale, like.rows, like.cols);
 }
 
 }  // namespace fp8scope::plan

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/plan/recipes/recipe_quantizer.h"
 
+#include "engine/plan/recipes/block_quantizer.h"
 #include "engine/plan/recipes/chain_quantizer.h"
 
 #include <array>
@@ -61,7 +62,12 @@ CastSite rightSite(const LinearGemm& gemm)
     return {gemm.layer, gemm.phase, gemm.phase == Phase::Wgrad ? Operand::X : Operand::W};
 }
 
-std::unique_ptr<Quantizer> makeQuantizer(PlanWriter& writer) { return std::make_unique<ChainQuantizer>(writer); }
+std::unique_ptr<Quantizer> makeQuantizer(PlanWriter& writer)
+{
+    if (scalesBlocks(writer.plan().recipe.kind))
+        return std::make_unique<BlockQuantizer>(writer);
+    return std::make_unique<ChainQuantizer>(writer);
+}
 
 RecipeQuantizer::RecipeQuantizer(PlanWriter& writer) : m_writer(writer), m_plan(writer.plan())
 {
@@ -105,6 +111,18 @@ Op& RecipeQuantizer::appendGemm(const LinearGemm& gemm, const GemmCall& call)
                              gemm.phase, gemm.layer, gemmInputs(call), {call.dTensor});
     op.gemm = call;
     return op;
+}
+
+void RecipeQuantizer::forgetUnquantized()
+{
+    std::vector<int> renumbered;
+    int kept = 0;
+    for (const QuantizedTensor& entry : m_plan.quantized)
+        renumbered.push_back(entry.source.valid() ? kept++ : -1);
+    std::erase_if(m_plan.quantized, [](const QuantizedTensor& entry) { return !entry.source.valid(); });
+    for (Op& op : m_plan.ops)
+        if (op.quantized >= 0)
+            op.quantized = renumbered[static_cast<std::size_t>(op.quantized)];
 }
 
 }  // namespace fp8scope::plan

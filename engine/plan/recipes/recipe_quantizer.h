@@ -23,6 +23,13 @@ struct CastSite {
 [[nodiscard]] CastSite leftSite(const LinearGemm&);
 [[nodiscard]] CastSite rightSite(const LinearGemm&);
 
+/// Whether the operand must be transposed for the one layout (TN) in which the GEMM's inner dimension is contiguous in
+/// both operands.
+[[nodiscard]] constexpr bool needsTranspose(const CastSite& site)
+{
+    return site.phase == Phase::Wgrad || (site.phase == Phase::Dgrad && site.operand == Operand::W);
+}
+
 class RecipeQuantizer : public Quantizer {
 protected:
     explicit RecipeQuantizer(PlanWriter&);
@@ -37,6 +44,8 @@ protected:
                     std::int64_t cols);
     Op& append(OpKind, const CastSite&, std::string_view verb, TensorId input, TensorId output);
     Op& appendGemm(const LinearGemm&, const GemmCall&);
+    /// Takes the tensors that the step never quantized out of StepPlan::quantized.
+    void forgetUnquantized();
 
     PlanWriter& m_writer;
     StepPlan& m_plan;

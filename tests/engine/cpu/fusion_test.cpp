@@ -65,10 +65,22 @@ const Stage kExactStages[] = {
     {"all but the epilogue", {.castChain = true, .castTranspose = true, .dbiasCastTranspose = true, .actCast = true}},
 };
 
+/// The stages as far as the recipe has them.
+std::vector<Stage> stagesOf(plan::RecipeKind recipe)
+{
+    std::vector<Stage> stages(std::begin(kExactStages), std::end(kExactStages));
+    for (Stage& stage : stages)
+        for (const plan::FusionSwitch& fusion : plan::fusionSwitches())
+            if (!plan::fusionObstacle(fusion, recipe).empty())
+                stage.fusions.*fusion.member = false;
+    std::erase_if(stages, [](const Stage& stage) { return stage.fusions == plan::Fusions{}; });
+    return stages;
+}
+
 void expectBitwise(const MlpConfig& config)
 {
     constexpr int kSteps = 4;
-    for (const Stage& stage : kExactStages) {
+    for (const Stage& stage : stagesOf(config.recipe.kind)) {
         SCOPED_TRACE(stage.name);
         CpuExecutor unfused = executorWith(config, {}), fused = executorWith(config, stage.fusions);
         EXPECT_LT(fused.plan().ops.size(), unfused.plan().ops.size());
@@ -101,6 +113,32 @@ TEST(FusionTest, KeepsEveryTensorBitwiseTensorwise)
 TEST(FusionTest, KeepsEveryTensorBitwiseDelayed)
 {
     expectBitwise(withRecipe(smallConfig(), plan::RecipeKind::Delayed));
+}
+
+TEST(FusionTest, KeepsEveryTensorBitwiseWithScalesForRows)
+{
+    expectBitwise(withRecipe(smallConfig(), plan::RecipeKind::Rowwise));
+    expectBitwise(withRecipe(smallConfig(), plan::RecipeKind::RowwiseWithGwHp));
+}
+
+TEST(FusionTest, KeepsEveryTensorBitwiseWithScalesForBlocks)
+{
+    expectBitwise(withRecipe(smallConfig(), plan::RecipeKind::Blockwise));
+    MlpConfig gelu = withRecipe(wholeBlocks(), plan::RecipeKind::Mxfp8);
+    gelu.activation = plan::Activation::Gelu;
+    expectBitwise(gelu);
+}
+
+/// With scales that are powers of two, rounding before scaling is the same as after it.
+TEST(FusionTest, ScaleEpilogueIsExactForPowersOfTwo)
+{
+    const MlpConfig config = withRecipe(smallConfig(), plan::RecipeKind::Rowwise);
+    CpuExecutor unfused = executorWith(config, {}), fused = executorWith(config, {.scaleEpilogue = true});
+    EXPECT_EQ(unfused.plan().ops.size() - fused.plan().ops.size(), 5U);  // 3 wgrads, 2 dgrads
+    for (int step = 0; step < 4; ++step) {
+        ASSERT_EQ(unfused.runStep().loss, fused.runStep().loss);
+        expectSameBytes(unfused, fused);
+    }
 }
 
 TEST(FusionTest, KeepsEveryTensorBitwiseWithABf16Layer)

@@ -155,8 +155,11 @@ void expectProduct(const Case& c, GemmArithmetic arithmetic)
 
     GemmRunner runner(hereKernels(), arithmetic);
     const GemmHandle handle = runner.prepare(call);
-    runner.run(handle, {a.bytes.data(), b.bytes.data(), d.bytes.data(), c.scaled ? &kAScale : nullptr,
-                        c.scaled ? &kBScale : nullptr, c.bias ? bias.bytes.data() : nullptr});
+    const auto scalar = [&](const float& scale) {
+        return c.scaled ? reinterpret_cast<const std::byte*>(&scale) : nullptr;
+    };
+    runner.run(handle, {a.bytes.data(), b.bytes.data(), d.bytes.data(), scalar(kAScale), scalar(kBScale),
+                        c.bias ? bias.bytes.data() : nullptr});
 
     for (std::int64_t col = 0; col < c.n; ++col) {
         for (std::int64_t row = 0; row < c.m; ++row) {
@@ -244,6 +247,80 @@ TEST(GemmTest, DecodesEveryFp8CodeExactly)
             }
         }
     }
+}
+
+/// An operand's factors laid out for its mode: powers of two, or any.
+std::vector<std::byte> randomFactors(const ScaleLayout& layout, bool powersOfTwo, std::uint64_t seed)
+{
+    const bool e8m0 = layout.mode == ScaleMode::Vec32Ue8m0;
+    const auto count = static_cast<std::size_t>(layout.storedRows() * layout.storedCols());
+    std::vector<std::byte> bytes(count * (e8m0 ? 1 : sizeof(float)));
+    const RandomStream random(seed, 9);
+    for (std::size_t i = 0; i < count; ++i) {
+        const int exponent = static_cast<int>(random.bits(i) % 12) - 6;
+        const float factor = powersOfTwo ? std::ldexp(1.0F, exponent) : random.uniform(i, 0.1F, 3);
+        if (e8m0)
+            bytes[i] = static_cast<std::byte>(127 + exponent);
+        else
+            std::memcpy(&bytes[i * sizeof(float)], &factor, sizeof factor);
+    }
+    return bytes;
+}
+
+double factorAt(const ScaleLayout& layout, const std::vector<std::byte>& bytes, std::int64_t outer, std::int64_t inner)
+{
+    const auto position =
+        static_cast<std::size_t>(layout.index(outer / layout.outerBlock(), inner / layout.innerBlock()));
+    if (layout.mode == ScaleMode::Vec32Ue8m0)
+        return decodeE8m0(std::to_integer<std::uint8_t>(bytes[position]));
+    return load(&bytes[position * sizeof(float)], DType::F32);
+}
+
+void expectScaledProduct(ScaleMode aMode, ScaleMode bMode, ScaleValues values, GemmArithmetic arithmetic)
+{
+    constexpr Case kCase{.m = 160, .n = 48, .k = 288, .a = DType::E4m3, .b = DType::E5m2, .d = DType::F32};
+    GemmCall call = callFor(kCase);
+    call.aScaleMode = aMode;
+    call.bScaleMode = bMode;
+    call.aScale = plan::TensorId(0);
+    call.bScale = plan::TensorId(1);
+    const ScaleLayout aLayout{aMode, kCase.m, kCase.k}, bLayout{bMode, kCase.n, kCase.k};
+    const bool powersOfTwo = values == ScaleValues::PowersOfTwo;
+    const std::vector<std::byte> aFactors = randomFactors(aLayout, powersOfTwo, 5),
+                                 bFactors = randomFactors(bLayout, powersOfTwo, 6);
+    const Matrix a(call.a, 1), b(call.b, 2);
+    Matrix d(call.d, 3);
+    GemmRunner runner(hereKernels(), arithmetic);
+    runner.run(runner.prepare(call, values),
+               {a.bytes.data(), b.bytes.data(), d.bytes.data(), aFactors.data(), bFactors.data()});
+    for (std::int64_t row = 0; row < kCase.m; ++row)
+        for (std::int64_t col = 0; col < kCase.n; ++col) {
+            double sum = 0, magnitude = 0;
+            for (std::int64_t l = 0; l < kCase.k; ++l) {
+                const double product = a.value(row, l, true) * factorAt(aLayout, aFactors, row, l) * b.value(l, col) *
+                                       factorAt(bLayout, bFactors, col, l);
+                sum += product;
+                magnitude += std::abs(product);
+            }
+            ASSERT_NEAR(d.value(row, col), sum, std::ldexp(static_cast<double>(kCase.k + 4) * magnitude, -24))
+                << "at " << row << ", " << col;
+        }
+}
+
+TEST(GemmTest, AppliesFactorsOfRowsAndBlocks)
+{
+    constexpr std::pair<ScaleMode, ScaleMode> kModes[] = {{ScaleMode::OuterVec32F, ScaleMode::OuterVec32F},
+                                                          {ScaleMode::Vec128_32F, ScaleMode::Vec128_32F},
+                                                          {ScaleMode::Blk128x128_32F, ScaleMode::Vec128_32F},
+                                                          {ScaleMode::Vec128_32F, ScaleMode::Blk128x128_32F},
+                                                          {ScaleMode::Vec32Ue8m0, ScaleMode::Vec32Ue8m0}};
+    for (const auto& [a, b] : kModes)
+        for (const ScaleValues values : {ScaleValues::PowersOfTwo, ScaleValues::Any})
+            for (const GemmArithmetic arithmetic : arithmetics()) {
+                SCOPED_TRACE(fmt::format("{} x {}, {}", plan::toString(a), plan::toString(b),
+                                         values == ScaleValues::Any ? "any factors" : "powers of two"));
+                expectScaledProduct(a, b, values, arithmetic);
+            }
 }
 
 TEST(GemmTest, SharesScratchAndKeepsPreparedCallsApart)

@@ -34,7 +34,22 @@ std::vector<Variant> variants()
     margin.recipe.margin = 2;
     margin.recipe.amaxAlgorithm = AmaxAlgorithm::MostRecent;
     margin.recipe.gradientFormat = DType::E4m3;
-    return {{"relu, mse, adam", smallConfig()},
+    MlpConfig inexact = withRecipe(smallConfig(), plan::RecipeKind::Rowwise);
+    inexact.recipe.powerOfTwo = false;
+    inexact.recipe.minAmax = 1e-3;
+    MlpConfig floor = withRecipe(wholeBlocks(), plan::RecipeKind::Mxfp8);
+    floor.recipe.e8m0Rounding = E8m0Rounding::Floor;
+    floor.recipe.gradientFormat = DType::E5m2;
+    MlpConfig inexactBlocks = withRecipe(gelu, plan::RecipeKind::Blockwise);
+    inexactBlocks.recipe.powerOfTwo = false;
+    return {{"rowwise", withRecipe(smallConfig(), plan::RecipeKind::Rowwise)},
+            {"rowwise, scales of any value", inexact},
+            {"rowwise_with_gw_hp", withRecipe(smallConfig(), plan::RecipeKind::RowwiseWithGwHp)},
+            {"blockwise", withRecipe(smallConfig(), plan::RecipeKind::Blockwise)},
+            {"blockwise, scales of any value", inexactBlocks},
+            {"mxfp8", withRecipe(wholeBlocks(), plan::RecipeKind::Mxfp8)},
+            {"mxfp8, floor, e5m2 gradients", floor},
+            {"relu, mse, adam", smallConfig()},
             {"gelu, cross-entropy, sgd", gelu},
             {"no bias, 10 outputs", odd},
             {"no activation", linear},

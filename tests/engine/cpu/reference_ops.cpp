@@ -149,7 +149,10 @@ std::vector<Expected> ReferenceStep::expect(const Op& op)
     case OpKind::ScalarClampMin:
     case OpKind::ScalarReciprocal:
     case OpKind::ScalarMul:
-    case OpKind::ScalarToF32: expected = {scalarOp(op)}; break;
+    case OpKind::ScalarToF32:
+    case OpKind::ScalarLog2:
+    case OpKind::ScalarFloor:
+    case OpKind::ScalarExp2: expected = {scalarOp(op)}; break;
     case OpKind::ScaleFromAmax: expected = scaleFromAmax(op); break;
     case OpKind::Transpose: {
         const plan::Tensor& q = m_plan.tensor(op.inputs[0]);
@@ -165,9 +168,19 @@ std::vector<Expected> ReferenceStep::expect(const Op& op)
     case OpKind::BiasGrad: expected = {columnSums(op.inputs[0], op.outputs[0])}; break;
     case OpKind::ActAmax: {
         const std::vector<double> a = activated(op.inputs[0]);
-        expected = {exactly(op.outputs[0], a), exactly(op.outputs[1], {largest(a)})};
+        expected = {exactly(op.outputs[0], a)};
+        for (std::size_t i = 1; i < op.outputs.size(); ++i)
+            expected.push_back(amaxOf(op.outputs[i], op.outputs[0], a));
         break;
     }
+    case OpKind::Amax:
+        for (const TensorId amax : op.outputs)
+            expected.push_back(amaxOf(amax, op.inputs[0], operand(op.inputs[0])));
+        break;
+    case OpKind::BlockCast: expected = blockCast(op, operand(op.inputs[0])); break;
+    case OpKind::ActBlockCast: expected = blockCast(op, activated(op.inputs[0])); break;
+    case OpKind::ScaleLayout: expected = {}; break;  // read through the GEMM that it is for
+    case OpKind::RescaleOutput: expected = {rescaled(op)}; break;
     case OpKind::Loss: expected = loss(op); break;
     case OpKind::OptimizerStep: expected = optimizer(op); break;
     case OpKind::DelayedScaleUpdate: expected = delayedUpdate(op); break;
@@ -184,8 +197,8 @@ std::vector<Expected> ReferenceStep::expect(const Op& op)
 Expected ReferenceStep::gemm(const plan::GemmCall& call) const
 {
     const std::vector<double> a = operand(call.aTensor), b = operand(call.bTensor);
-    const double factor =
-        call.alpha * (call.aScale.valid() ? scalar(call.aScale) : 1) * (call.bScale.valid() ? scalar(call.bScale) : 1);
+    const std::vector<double> aFactor = factors(call.aScaleMode, call.aScale, call.a),
+                              bFactor = factors(call.bScaleMode, call.bScale, call.b);
     const std::vector<double> bias =
         call.bias.valid() ? operand(call.bias) : std::vector<double>(static_cast<std::size_t>(call.m()));
     const auto at = [](const plan::MatrixLayout& x, bool transposed, std::int64_t row, std::int64_t col) {
@@ -196,17 +209,117 @@ Expected ReferenceStep::gemm(const plan::GemmCall& call) const
         for (std::int64_t row = 0; row < call.m(); ++row) {
             double sum = 0, magnitude = 0;
             for (std::int64_t l = 0; l < call.k(); ++l) {
-                const double product = a[at(call.a, call.transA, row, l)] * b[at(call.b, call.transB, l, col)];
+                const std::size_t i = at(call.a, call.transA, row, l), j = at(call.b, call.transB, l, col);
+                const double product = call.alpha * a[i] * aFactor[i] * b[j] * bFactor[j];
                 sum += product;
                 magnitude += std::abs(product);
             }
-            const double value = factor * sum + bias[static_cast<std::size_t>(row)];
+            const double value = sum + bias[static_cast<std::size_t>(row)];
             // fp32 accumulation in any order: k 2^-24 of the magnitudes' sum; then one rounding.
             const double accumulation =
-                std::ldexp(static_cast<double>(call.k()) * magnitude * std::abs(factor) + 4 * std::abs(value), -24);
+                std::ldexp(static_cast<double>(call.k()) * magnitude + 4 * std::abs(value), -24);
             e.values.push_back(value);
             e.tolerance.push_back(accumulation + halfUlp(call.d.type, std::abs(value) + accumulation));
         }
+    return e;
+}
+
+std::vector<double> ReferenceStep::factors(ScaleMode mode, TensorId scale, const plan::MatrixLayout& matrix) const
+{
+    std::vector<double> all(static_cast<std::size_t>(matrix.ld * matrix.cols), 1);
+    if (!scale.valid())
+        return all;
+    const std::vector<double> stored = operand(scale);
+    const ScaleLayout layout{mode, matrix.cols, matrix.rows};
+    for (std::int64_t outer = 0; outer < matrix.cols; ++outer)
+        for (std::int64_t inner = 0; inner < matrix.rows; ++inner)
+            all[static_cast<std::size_t>(outer * matrix.ld + inner)] = stored[static_cast<std::size_t>(
+                layout.index(outer / layout.outerBlock(), inner / layout.innerBlock()))];
+    return all;
+}
+
+std::vector<double> ReferenceStep::spread(TensorId numbers, TensorId matrix) const
+{
+    const std::vector<double> own = operand(numbers);
+    const plan::Tensor& shape = m_plan.tensor(matrix);
+    const auto cols = static_cast<std::size_t>(shape.cols);
+    const bool rows = m_plan.tensor(numbers).cols == 1 && own.size() > 1;
+    std::vector<double> all(static_cast<std::size_t>(shape.elements()));
+    for (std::size_t i = 0; i < all.size(); ++i)
+        all[i] = own.size() == 1 ? own[0] : own[rows ? i / cols : i % cols];
+    return all;
+}
+
+Expected ReferenceStep::amaxOf(TensorId amax, TensorId matrix, const std::vector<double>& x) const
+{
+    const plan::Tensor& wanted = m_plan.tensor(amax);
+    const auto cols = static_cast<std::size_t>(m_plan.tensor(matrix).cols);
+    std::vector<double> largestOf(static_cast<std::size_t>(wanted.elements()));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        double& most = largestOf[largestOf.size() == 1 ? 0 : wanted.cols == 1 ? i / cols : i % cols];
+        most = std::max(most, std::abs(x[i]));
+    }
+    return exactly(amax, std::move(largestOf));
+}
+
+/// Codes and factors of x, block by block; with the factors as a plain kernel or as cuBLASLt wants them.
+std::vector<Expected> ReferenceStep::blockCast(const Op& op, const std::vector<double>& x) const
+{
+    const plan::Recipe& recipe = m_plan.recipe;
+    const plan::Tensor& shape = m_plan.tensor(op.inputs[0]);
+    std::vector<Expected> expected;
+    for (const bool transposed : {false, true}) {
+        const TensorId q = op.outputs[transposed ? 2 : 0], scales = op.outputs[transposed ? 3 : 1];
+        if (!q.valid())
+            continue;
+        const ScaleLayout layout{op.scaleMode, transposed ? shape.cols : shape.rows,
+                                 transposed ? shape.rows : shape.cols, op.swizzledScales};
+        const auto at = [&](std::int64_t outer, std::int64_t inner) {
+            return x[static_cast<std::size_t>(transposed ? inner * shape.cols + outer : outer * shape.cols + inner)];
+        };
+        const auto blockOf = [&](std::int64_t outer, std::int64_t inner) {
+            return static_cast<std::size_t>(layout.index(outer / layout.outerBlock(), inner / layout.innerBlock()));
+        };
+        const auto count = static_cast<std::size_t>(layout.storedRows() * layout.storedCols());
+        std::vector<double> amaxes(count), multipliers(count), inverses(count), codes(x.size());
+        std::vector<bool> used(count);
+        for (std::int64_t o = 0; o < layout.outer; ++o)
+            for (std::int64_t i = 0; i < layout.inner; ++i) {
+                used[blockOf(o, i)] = true;
+                amaxes[blockOf(o, i)] = std::max(amaxes[blockOf(o, i)], std::abs(at(o, i)));
+            }
+        const bool mxfp8 = op.scaleMode == ScaleMode::Vec32Ue8m0;
+        for (std::size_t b = 0; b < count; ++b) {
+            const auto amax = static_cast<float>(amaxes[b]);
+            const std::uint8_t code = used[b] ? e8m0FromAmax(amax, op.fp8Type, recipe.e8m0Rounding) : std::uint8_t{0};
+            const float scale =
+                mxfp8 ? scaleOfE8m0(code)
+                      : blockScale(amax, op.fp8Type, static_cast<float>(recipe.minAmax), recipe.powerOfTwo);
+            multipliers[b] = scale;
+            inverses[b] = mxfp8 ? decodeE8m0(code) : used[b] ? 1.0F / scale : 0.0F;
+        }
+        for (std::int64_t o = 0; o < layout.outer; ++o)
+            for (std::int64_t i = 0; i < layout.inner; ++i)
+                codes[static_cast<std::size_t>(o * layout.inner + i)] =
+                    quantized(at(o, i), multipliers[blockOf(o, i)], op.fp8Type);
+        expected.push_back(exactly(q, std::move(codes)));
+        expected.push_back(exactly(scales, std::move(inverses)));
+    }
+    if (op.outputs.size() > 4)
+        expected.push_back(columnSums(op.inputs[0], op.outputs[4]));
+    return expected;
+}
+
+Expected ReferenceStep::rescaled(const Op& op) const
+{
+    const std::vector<double> x = operand(op.inputs[0]);
+    const std::vector<double> rows = operand(op.inputs[1]), columns = operand(op.inputs[2]);
+    const auto cols = static_cast<std::size_t>(m_plan.tensor(op.inputs[0]).cols);
+    Expected e = exactly(op.outputs[0], x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        e.values[i] = x[i] * rows[rows.size() == 1 ? 0 : i / cols] * columns[columns.size() == 1 ? 0 : i % cols];
+        e.tolerance.push_back(1.01 * halfUlp(m_plan.tensor(op.outputs[0]).type, e.values[i]));
+    }
     return e;
 }
 
@@ -216,18 +329,23 @@ Expected ReferenceStep::elementwise(const Op& op) const
     const std::vector<double> x = operand(op.inputs[0]);
     switch (op.kind) {
     case OpKind::Abs: return map(out, x, [](double v) { return std::abs(v); });
-    case OpKind::MaxReduce:
-    case OpKind::Amax: return exactly(out, {largest(x)});
+    case OpKind::MaxReduce: return amaxOf(out, op.inputs[0], x);
     case OpKind::ToF32: return exactly(out, x);
     case OpKind::MulScale: {
-        const auto scale = static_cast<float>(scalar(op.inputs[1]));
-        return map(out, x, [scale](double v) { return static_cast<float>(v) * scale; });
+        Expected e = exactly(out, x);
+        const std::vector<double> scale = spread(op.inputs[1], op.inputs[0]);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            e.values[i] = static_cast<float>(x[i]) * static_cast<float>(scale[i]);
+        return e;
     }
     case OpKind::Clamp: return map(out, x, [&](double v) { return std::clamp(v, -op.constant, op.constant); });
     case OpKind::ToFp8: return map(out, x, [&](double v) { return quantized(v, 1, op.fp8Type); });
     case OpKind::Cast: {
-        const double scale = scalar(op.inputs[1]);
-        return map(out, x, [&](double v) { return quantized(v, scale, op.fp8Type); });
+        Expected e = exactly(out, x);
+        const std::vector<double> scale = spread(op.inputs[1], op.inputs[0]);
+        for (std::size_t i = 0; i < x.size(); ++i)
+            e.values[i] = quantized(x[i], scale[i], op.fp8Type);
+        return e;
     }
     case OpKind::ActForward: return exactly(out, activated(op.inputs[0]));
     case OpKind::BiasAdd: {
@@ -264,23 +382,34 @@ std::vector<double> ReferenceStep::activated(TensorId z) const
 
 Expected ReferenceStep::scalarOp(const Op& op) const
 {
-    const double value = scalar(op.inputs[0]);
     const DType type = m_plan.tensor(op.outputs[0]).type;
-    switch (op.kind) {
-    case OpKind::ScalarClampMin: return exactly(op.outputs[0], {std::max(value, op.constant)});
-    case OpKind::ScalarReciprocal: return exactly(op.outputs[0], {roundTo(type, 1 / value)});
-    case OpKind::ScalarMul: return exactly(op.outputs[0], {roundTo(type, value * op.constant)});
-    default: return exactly(op.outputs[0], {roundTo(type, value)});
-    }
+    const auto narrow = [](double v) { return static_cast<float>(v); };
+    return map(op.outputs[0], operand(op.inputs[0]), [&](double value) -> double {
+        switch (op.kind) {
+        case OpKind::ScalarClampMin: return std::max(value, op.constant);
+        case OpKind::ScalarReciprocal: return roundTo(type, 1 / value);
+        case OpKind::ScalarMul: return roundTo(type, value * op.constant);
+        case OpKind::ScalarLog2: return std::log2(narrow(value));
+        case OpKind::ScalarFloor: return std::floor(narrow(value));
+        case OpKind::ScalarExp2: return std::exp2(narrow(value));
+        default: return roundTo(type, value);
+        }
+    });
 }
 
 std::vector<Expected> ReferenceStep::scaleFromAmax(const Op& op) const
 {
-    const double amax = std::max(scalar(op.inputs[0]), 1e-12);
-    const auto scale = static_cast<float>(1 / amax * double{fp8Max(op.fp8Type)});
-    std::vector<Expected> expected{exactly(op.outputs[0], {scale})};
-    if (op.outputs.size() > 1 && op.outputs[1].valid())
-        expected.push_back(exactly(op.outputs[1], {1.0F / scale}));
+    std::vector<Expected> expected;
+    for (std::size_t set = 0; set < op.inputs.size(); ++set) {
+        expected.push_back(map(op.outputs[2 * set], operand(op.inputs[set]), [&](double amax) -> double {
+            const double clamped = std::max(amax, m_plan.recipe.minAmax);
+            const auto scale = static_cast<float>(1 / clamped * double{fp8Max(op.fp8Type)});
+            return m_plan.recipe.powerOfTwo ? std::exp2(std::floor(std::log2(scale))) : scale;
+        }));
+        if (op.outputs.size() > 2 * set + 1 && op.outputs[2 * set + 1].valid())
+            expected.push_back(map(op.outputs[2 * set + 1], expected.back().values,
+                                   [](double scale) { return 1.0F / static_cast<float>(scale); }));
+    }
     return expected;
 }
 
@@ -296,10 +425,14 @@ Expected ReferenceStep::transpose(TensorId to, const std::vector<double>& x, std
 std::vector<Expected> ReferenceStep::castTranspose(const Op& op, const std::vector<double>& x) const
 {
     const plan::Tensor& shape = m_plan.tensor(op.inputs[0]);
-    std::vector<double> q = x;
-    for (double& v : q)
-        v = quantized(v, scalar(op.inputs[1]), op.fp8Type);
-    std::vector<Expected> expected{transpose(op.outputs[1], q, shape.rows, shape.cols)};
+    std::vector<double> q = x, forTranspose = x;
+    const std::vector<double> scale = spread(op.inputs[1], op.inputs[0]),
+                              other = spread(op.inputs[op.inputs.size() > 2 ? 2 : 1], op.inputs[0]);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        q[i] = quantized(x[i], scale[i], op.fp8Type);
+        forTranspose[i] = quantized(x[i], other[i], op.fp8Type);
+    }
+    std::vector<Expected> expected{transpose(op.outputs[1], forTranspose, shape.rows, shape.cols)};
     if (op.outputs[0].valid())
         expected.push_back(exactly(op.outputs[0], q));
     if (op.outputs[2].valid())

@@ -36,6 +36,14 @@ private:
     [[nodiscard]] double scalar(plan::TensorId id) const { return operand(id)[0]; }
     void remember(const Expected&);
 
+    /// A number for each element of `matrix`, from a tensor with one for all, for each row or for each column.
+    [[nodiscard]] std::vector<double> spread(plan::TensorId numbers, plan::TensorId matrix) const;
+    /// The largest magnitudes that `amax` asks for by its shape, of x shaped like `matrix`.
+    [[nodiscard]] Expected amaxOf(plan::TensorId amax, plan::TensorId matrix, const std::vector<double>& x) const;
+    /// A GEMM operand's dequantization factors, one for each element of its column-major k x outer matrix.
+    [[nodiscard]] std::vector<double> factors(ScaleMode, plan::TensorId scale, const plan::MatrixLayout&) const;
+    [[nodiscard]] std::vector<Expected> blockCast(const plan::Op&, const std::vector<double>& x) const;
+    [[nodiscard]] Expected rescaled(const plan::Op&) const;
     [[nodiscard]] Expected gemm(const plan::GemmCall&) const;
     [[nodiscard]] Expected elementwise(const plan::Op&) const;
     [[nodiscard]] Expected scalarOp(const plan::Op&) const;

@@ -24,6 +24,15 @@ inline plan::MlpConfig smallConfig()
     return config;
 }
 
+/// Dimensions that are multiples of mxfp8's 32, more than one of its tiles of 128 among them.
+inline plan::MlpConfig wholeBlocks()
+{
+    plan::MlpConfig config = smallConfig();
+    config.widths = {64, 160, 32};
+    config.batch = 96;
+    return config;
+}
+
 inline plan::MlpConfig withRecipe(plan::MlpConfig config, plan::RecipeKind kind)
 {
     config.recipe.kind = kind;

@@ -72,12 +72,15 @@ TEST_P(ColumnKernels, MultipliesAndRescales)
         const std::vector<float> x = randomFloats(n, 5), factors = randomFloats(n, 6);
         std::vector<float> y(n);
         kernels.mulScales(x, factors, y);
-        std::vector<Bf16> z = randomBf16(n, 7);
-        const std::vector<Bf16> before = z;
-        kernels.rescale(z, 0.37F, factors);
+        const std::vector<Bf16> z = randomBf16(n, 7), before = randomBf16(n, 8);
+        std::vector<Bf16> scaled(n), added = before;
+        kernels.rescale(z, factors, {.rowFactor = 0.37F}, scaled);
+        kernels.rescale(z, factors, {.rowFactor = 0.37F, .add = true}, added);
         for (std::size_t i = 0; i < n; ++i) {
+            const float product = decodeBf16(z[i]) * (0.37F * factors[i]);
             EXPECT_EQ(y[i], x[i] * factors[i]);
-            EXPECT_EQ(z[i], encodeBf16(decodeBf16(before[i]) * (0.37F * factors[i])));
+            EXPECT_EQ(scaled[i], encodeBf16(product));
+            EXPECT_EQ(added[i], encodeBf16(product + decodeBf16(before[i])));
         }
     }
 }

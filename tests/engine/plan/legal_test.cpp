@@ -33,6 +33,16 @@ GemmCall bf16Call()
     return call;
 }
 
+GemmCall scaledCall(ScaleMode mode)
+{
+    GemmCall call = fp8Call();
+    call.aScaleMode = call.bScaleMode = mode;
+    return call;
+}
+GemmCall rowScaledCall() { return scaledCall(ScaleMode::OuterVec32F); }
+GemmCall blockScaledCall() { return scaledCall(ScaleMode::Vec128_32F); }
+GemmCall mxfp8Call() { return scaledCall(ScaleMode::Vec32Ue8m0); }
+
 struct Case {
     const char* what;
     GemmCall (*base)();
@@ -144,6 +154,30 @@ const std::vector<Case>& cases()
              c.aScale = kSomeTensor;
          },
          90, "A is bf16: only fp8 operands take a scale"},
+
+        {"rows on Hopper", rowScaledCall, none, 90, ""},
+        {"rows on Blackwell", rowScaledCall, none, 100, "row scales need compute capability 9.0, this is 10.0"},
+        {"rows on Ada", rowScaledCall, none, 89, "row scales need compute capability 9.0, this is 8.9"},
+        {"rows with a tensor scale", rowScaledCall, [](GemmCall& c) { c.bScaleMode = ScaleMode::Scalar32F; }, 90,
+         "row scales with tensor scales: both operands must have the same kind"},
+        {"rows to e4m3", rowScaledCall, [](GemmCall& c) { c.d.type = DType::E4m3; }, 90,
+         "row scales do not give an fp8 result"},
+        {"1x128 by 1x128", blockScaledCall, none, 90, ""},
+        {"128x128 by 1x128", blockScaledCall, [](GemmCall& c) { c.aScaleMode = ScaleMode::Blk128x128_32F; }, 90, ""},
+        {"128x128 by 128x128", blockScaledCall,
+         [](GemmCall& c) { c.aScaleMode = c.bScaleMode = ScaleMode::Blk128x128_32F; }, 90,
+         "scales for 128x128 blocks on both sides: one operand must have 1x128 blocks"},
+        {"1x128 on Blackwell", blockScaledCall, none, 100, "1x128 scales need compute capability 9.0, this is 10.0"},
+        {"1x128 with n of 30", blockScaledCall, [](GemmCall& c) { c.b.cols = c.d.cols = 30; }, 90,
+         "128-element scale blocks need m and n that are multiples of 4, these are 48 and 30"},
+        {"mxfp8 on Blackwell", mxfp8Call, none, 100, ""},
+        {"mxfp8 on GeForce Blackwell", mxfp8Call, none, 120, ""},
+        {"mxfp8 on Hopper", mxfp8Call, none, 90, "mxfp8 scales need compute capability 10.0 or newer, this is 9.0"},
+        {"mxfp8 to e4m3", mxfp8Call, [](GemmCall& c) { c.d.type = DType::E4m3; }, 100, ""},
+        {"mxfp8 with k of 48", mxfp8Call, [](GemmCall& c) { c.a.rows = c.b.rows = c.a.ld = c.b.ld = 48; }, 100,
+         "32-element scale blocks need a k that is a multiple of 32, this is 48"},
+        {"mxfp8 with row scales", mxfp8Call, [](GemmCall& c) { c.bScaleMode = ScaleMode::OuterVec32F; }, 100,
+         "mxfp8 scales with row scales: both operands must have the same kind"},
 
         {"bf16 bias", fp8Call, withBias, 90, ""},
         {"f32 bias with fp8", fp8Call,

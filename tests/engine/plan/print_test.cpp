@@ -19,6 +19,7 @@ TEST(PrintTest, SmallPlan)
         print(buildPlan(config, "fp8")),
         R"(plan 'small', mode fp8, recipe tensorwise: 1 layer, 7 ops a step, 6.36 kFLOP, at least 7.24 kB moved, arena 4.61 kB
 fusions: none
+cuBLASLt runs its GEMMs on compute capability 8.0, 8.9, 9.0, 10.0, 10.3, 11.0, 12.0
 
 layers
   layer   in  out  runs in  because
@@ -70,9 +71,26 @@ TEST(PrintTest, Fp8GemmsShowLayoutTypesEpilogueAndAccumulation)
 {
     const std::string text = print(buildPlan(configOf({32, 16, 16}, 16), "fp8-fused"));
     EXPECT_THAT(text, HasSubstr("mode fp8-fused, recipe tensorwise: 2 layers, 28 ops a step"));
-    EXPECT_THAT(text, HasSubstr("fusions: bias_epilogue cast_chain cast_transpose dbias_cast_transpose act_cast weight_cache\n"));
+    EXPECT_THAT(
+        text,
+        HasSubstr("fusions: bias_epilogue cast_chain cast_transpose dbias_cast_transpose act_cast weight_cache\n"));
     EXPECT_THAT(text, HasSubstr("layer0.fwd.x.scale_inv, layer0.b -> layer0.z  [TN e4m3 e4m3 bf16 bias fast]\n"));
     EXPECT_THAT(text, HasSubstr("-> layer1.dw  [TN e4m3 e5m2 bf16]\n"));
+}
+
+TEST(PrintTest, SaysWhereCublasLtRunsTheRecipe)
+{
+    const auto lineOf = [](RecipeKind kind) {
+        MlpConfig config = configOf({64, 32, 32}, 32);
+        config.recipe.kind = kind;
+        return print(buildPlan(config, "fp8"));
+    };
+    const std::string line = "cuBLASLt runs its GEMMs on compute capability ";
+    EXPECT_THAT(lineOf(RecipeKind::Tensorwise), HasSubstr(line + "8.9, 9.0, 10.0, 10.3, 11.0, 12.0\n"));
+    EXPECT_THAT(lineOf(RecipeKind::Rowwise), HasSubstr(line + "9.0\n"));
+    EXPECT_THAT(lineOf(RecipeKind::Blockwise), HasSubstr(line + "9.0\n"));
+    EXPECT_THAT(lineOf(RecipeKind::Mxfp8), HasSubstr(line + "10.0, 10.3, 11.0, 12.0\n"));
+    EXPECT_THAT(lineOf(RecipeKind::Blockwise), HasSubstr("[TN e4m3 e4m3 bf16 scales 128x128 1x128]\n"));
 }
 
 TEST(PrintTest, ViewsNameTheirParent)

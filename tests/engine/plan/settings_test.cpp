@@ -32,7 +32,7 @@ TEST(SettingsTest, ModesArePresets)
     EXPECT_FALSE(settingsFor({}, "bf16").fp8);
     EXPECT_EQ(settingsFor({}, "fp8").fusions, Fusions{});
     EXPECT_TRUE(settingsFor({}, "fp8").fp8);
-    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{true, true, true, true, true, true}));
+    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{true, true, true, true, true, true, false}));
 }
 
 TEST(SettingsTest, OverridesChangeThePreset)
@@ -101,7 +101,38 @@ TEST(SettingsTest, SwitchesAreInAblationOrder)
     for (const FusionSwitch& fusion : fusionSwitches())
         names.push_back(fusion.name);
     EXPECT_THAT(names, testing::ElementsAre("bias_epilogue", "cast_chain", "cast_transpose", "dbias_cast_transpose",
-                                            "act_cast", "weight_cache"));
+                                            "act_cast", "weight_cache", "scale_epilogue"));
+}
+
+MlpConfig ofRecipe(RecipeKind kind, std::vector<std::pair<std::string, bool>> overrides = {})
+{
+    MlpConfig config = withOverrides(std::move(overrides));
+    config.recipe.kind = kind;
+    return config;
+}
+
+TEST(SettingsTest, PresetsHoldWhatTheRecipeHas)
+{
+    const Fusions all{true, true, true, true, true, true, true};
+    EXPECT_EQ(settingsFor(ofRecipe(RecipeKind::Rowwise), "fp8-fused").fusions, all);
+    Fusions blockwise = all;
+    blockwise.castChain = blockwise.dbiasCastTranspose = blockwise.scaleEpilogue = false;
+    EXPECT_EQ(settingsFor(ofRecipe(RecipeKind::Blockwise), "fp8-fused").fusions, blockwise);
+}
+
+TEST(SettingsTest, AFusionThatDoesNothingWithTheRecipeIsRefusedByHand)
+{
+    EXPECT_EQ(
+        refusalOf(ofRecipe(RecipeKind::Blockwise, {{"cast_chain", true}}), "fp8"),
+        "fusion.cast_chain: fusion cast_chain does nothing with the recipe blockwise: its quantizer is one kernel "
+        "already; leave it out");
+    EXPECT_EQ(refusalOf(ofRecipe(RecipeKind::Tensorwise, {{"scale_epilogue", true}}), "fp8"),
+              "fusion.scale_epilogue: fusion scale_epilogue does nothing with the recipe tensorwise: its GEMMs apply "
+              "the scales already; leave it out");
+    EXPECT_EQ(refusalOf(ofRecipe(RecipeKind::Blockwise, {{"cast_transpose", true}}), "fp8"), "accepted");
+    EXPECT_EQ(refusalOf(ofRecipe(RecipeKind::Mxfp8, {{"cast_chain", true}, {"act_cast", true}}), "fp8"),
+              "fusion.act_cast: fusion act_cast needs cast_transpose in mode fp8: with scales for blocks it adds the "
+              "activation to the cast with transpose; turn fusion.cast_transpose on or fusion.act_cast off");
 }
 
 }  // namespace

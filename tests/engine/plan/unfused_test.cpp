@@ -52,6 +52,97 @@ TEST(UnfusedPlanTest, EagerFp8LayerLaunchesWhatTorchaoLaunches)
     EXPECT_EQ(opsOfLayer(plan, 1).size(), 78U + 5U);
 }
 
+/// A middle layer's kernels besides bias, activation and optimizer.
+std::size_t kernelsOfLayer(RecipeKind kind, const char* mode)
+{
+    MlpConfig config = configOf({64, 32, 96, 32}, 32);
+    config.recipe.kind = kind;
+    config.bias = false;
+    const StepPlan plan = buildPlan(config, mode);
+    std::size_t count = 0;
+    for (const Op& op : plan.ops)
+        count += op.layer == 1 && op.role != Role::Activation && op.role != Role::ActivationGrad &&
+                         op.role != Role::Optimizer
+                     ? 1
+                     : 0;
+    return count;
+}
+
+TEST(UnfusedPlanTest, EveryRecipeLaunchesWhatTheHelpSays)
+{
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Tensorwise, "fp8"), 78U);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Delayed, "fp8"), 36U);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Rowwise, "fp8"), 98U);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::RowwiseWithGwHp, "fp8"), 65U);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Blockwise, "fp8"), 9U);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Mxfp8, "fp8"), 15U);
+    // Fused, x comes from an activation that does a part of its quantization: an amax or the whole of it.
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Rowwise, "fp8-fused"), 12U - 1);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Blockwise, "fp8-fused"), 6U - 1);
+    EXPECT_EQ(kernelsOfLayer(RecipeKind::Mxfp8, "fp8-fused"), 6U - 1);
+}
+
+TEST(UnfusedPlanTest, RowwiseScalesFollowTheOperandsOrientation)
+{
+    MlpConfig config = configOf({64, 32, 96, 32}, 48);
+    config.recipe.kind = RecipeKind::Rowwise;
+    const StepPlan plan = buildPlan(config, "fp8");
+    EXPECT_EQ(tensorNamed(plan, "layer1.fwd.x.scale").rows, 48);    // the rows of x
+    EXPECT_EQ(tensorNamed(plan, "layer1.wgrad.x.scale").cols, 32);  // its columns are the rows of x^T
+    EXPECT_EQ(tensorNamed(plan, "layer1.fwd.w.scale").rows, 96);
+    EXPECT_EQ(tensorNamed(plan, "layer1.dgrad.w.scale").cols, 32);
+    const GemmCall& forward = *opNamed(plan, "layer1.fwd.gemm").gemm;
+    EXPECT_EQ(forward.aScaleMode, ScaleMode::OuterVec32F);
+    EXPECT_TRUE(forward.fastAccumulation);
+    const GemmCall& wgrad = *opNamed(plan, "layer1.wgrad.gemm").gemm;
+    EXPECT_EQ(wgrad.aScaleMode, ScaleMode::None);
+    EXPECT_FALSE(wgrad.fastAccumulation);
+    EXPECT_EQ(namesOf(plan, opNamed(plan, "layer1.wgrad.rescale").inputs),
+              "layer1.dw.unscaled, layer1.wgrad.dy.scale_inv, layer1.wgrad.x.scale_inv");
+}
+
+TEST(UnfusedPlanTest, BlockwiseNeverMultipliesSquareBlocksWithSquareBlocks)
+{
+    MlpConfig config = configOf({256, 272, 32}, 48);
+    config.recipe.kind = RecipeKind::Blockwise;
+    const StepPlan plan = buildPlan(config, "fp8");
+    const auto modes = [&](const char* name) {
+        const GemmCall& call = *opNamed(plan, name).gemm;
+        return std::pair(call.aScaleMode, call.bScaleMode);
+    };
+    EXPECT_EQ(modes("layer1.fwd.gemm"), std::pair(ScaleMode::Blk128x128_32F, ScaleMode::Vec128_32F));
+    EXPECT_EQ(modes("layer1.dgrad.gemm"), std::pair(ScaleMode::Blk128x128_32F, ScaleMode::Vec128_32F));
+    EXPECT_EQ(modes("layer1.wgrad.gemm"), std::pair(ScaleMode::Vec128_32F, ScaleMode::Vec128_32F));
+    const Tensor& weightFactors = tensorNamed(plan, "layer1.fwd.w.scale_inv");  // of [32, 272]
+    EXPECT_EQ(weightFactors.rows, 1);
+    EXPECT_EQ(weightFactors.cols, 4);                                          // three blocks, stride 4
+    const Tensor& inputFactors = tensorNamed(plan, "layer1.fwd.x.scale_inv");  // of [48, 272]
+    EXPECT_EQ(inputFactors.rows, 3);
+    EXPECT_EQ(inputFactors.cols, 48);
+}
+
+TEST(UnfusedPlanTest, Mxfp8NeedsWholeBlocksInEveryDimension)
+{
+    MlpConfig config = configOf({64, 48, 32}, 32);
+    config.recipe.kind = RecipeKind::Mxfp8;
+    const StepPlan plan = buildPlan(config, "fp8");
+    EXPECT_EQ(plan.layers[0].reason, "out features 48 is not a multiple of 32");
+    EXPECT_EQ(plan.layers[1].reason, "in features 48 is not a multiple of 32");
+}
+
+TEST(UnfusedPlanTest, WithGwHpTheFirstLayersGradientIsNotQuantized)
+{
+    MlpConfig config = configOf({64, 32, 16}, 32);
+    config.recipe.kind = RecipeKind::RowwiseWithGwHp;
+    const StepPlan plan = buildPlan(config, "fp8");
+    std::vector<std::string> names;
+    for (const QuantizedTensor& entry : plan.quantized)
+        names.push_back(entry.name);
+    EXPECT_THAT(names, ElementsAre("layer0.x", "layer0.w", "layer1.x", "layer1.w", "layer1.dy"));
+    EXPECT_EQ(opNamed(plan, "layer1.wgrad.gemm").gemm->a.type, DType::Bf16);
+    EXPECT_EQ(tensorNamed(plan, "layer1.dgrad.w.scale").elements(), 1);
+}
+
 TEST(UnfusedPlanTest, FirstLayerHasNoDgrad)
 {
     const StepPlan plan = buildPlan(configOf({64, 32, 16}, 32), "fp8");

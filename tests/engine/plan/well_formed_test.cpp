@@ -36,7 +36,7 @@ void expectGemmsConsistent(const StepPlan& plan)
         ASSERT_EQ(op.gemm.has_value(), op.kind == OpKind::Gemm) << op.name;
         if (!op.gemm)
             continue;
-        EXPECT_EQ(refusal(*op.gemm, 90), std::nullopt) << op.name;
+        EXPECT_EQ(refusal(*op.gemm, targetOf(plan.recipe.kind)), std::nullopt) << op.name;
         const GemmCall& call = *op.gemm;
         std::vector<TensorId> operands{call.aTensor, call.bTensor};
         for (const TensorId optional : {call.aScale, call.bScale, call.bias}) {
@@ -97,7 +97,7 @@ template <typename Visit>
 int forEachLegalFusion(const MlpConfig& base, Visit visit)
 {
     int legal = 0;
-    for (unsigned bits = 0; bits < 64; ++bits) {
+    for (unsigned bits = 0; bits < 128; ++bits) {
         MlpConfig config = base;
         for (std::size_t i = 0; i < fusionSwitches().size(); ++i)
             config.fusionOverrides.emplace_back(fusionSwitches()[i].name, (bits >> i & 1U) != 0);
@@ -126,10 +126,34 @@ TEST(WellFormedPlanTest, AllLegalFusionsOfAllShapes)
                         expectWellFormed(buildPlan(c, settings));
                     });
                     // 4 (bias epilogue, weight cache) times: no chain 1; chain, then transpose no/yes, dbias no/yes,
-                    // activation no/yes.
+                    // activation no/yes. The scale epilogue is rowwise's.
                     EXPECT_EQ(legal, recipe == RecipeKind::Tensorwise ? 4 * (1 + 2 + 4) : 4 * (1 + 1 + 4));
                 }
             }
+        }
+    }
+}
+
+TEST(WellFormedPlanTest, AllLegalFusionsOfScalesForRowsAndBlocks)
+{
+    const auto legalCount = [](RecipeKind recipe) {
+        switch (recipe) {
+        case RecipeKind::Rowwise: return 8 * (1 + 2 + 4);          // ... and the scale epilogue
+        case RecipeKind::RowwiseWithGwHp: return 4 * (1 + 2 + 2);  // no dbias
+        case RecipeKind::Blockwise: return 4 * (1 + 2);            // no chain, no dbias
+        default: return 4 * (1 + 1 + 4);                           // mxfp8: as delayed
+        }
+    };
+    for (const RecipeKind recipe :
+         {RecipeKind::Rowwise, RecipeKind::RowwiseWithGwHp, RecipeKind::Blockwise, RecipeKind::Mxfp8}) {
+        for (const auto& widths : std::vector<std::vector<std::int64_t>>{{64, 32}, {64, 32, 10, 96, 160}}) {
+            MlpConfig config = configOf(widths, 64);
+            config.recipe.kind = recipe;
+            const int legal = forEachLegalFusion(config, [](const MlpConfig& c, const ModeSettings& settings) {
+                SCOPED_TRACE(toToml(c));
+                expectWellFormed(buildPlan(c, settings));
+            });
+            EXPECT_EQ(legal, legalCount(recipe)) << toString(recipe);
         }
     }
 }
@@ -138,8 +162,9 @@ TEST(WellFormedPlanTest, MicroBatchesAndRecomputation)
 {
     for (const int checkpoint : {0, 1, 2, 5}) {
         for (const int parts : {1, 2}) {
-            for (const RecipeKind recipe : {RecipeKind::Tensorwise, RecipeKind::Delayed}) {
-                MlpConfig config = configOf({64, 32, 10, 48, 16}, 64);
+            for (const RecipeKind recipe : {RecipeKind::Tensorwise, RecipeKind::Delayed, RecipeKind::Rowwise,
+                                            RecipeKind::RowwiseWithGwHp, RecipeKind::Blockwise, RecipeKind::Mxfp8}) {
+                MlpConfig config = configOf({64, 32, 10, 96, 32}, 64);
                 config.recipe.kind = recipe;
                 config.microBatches = parts;
                 config.checkpoint = checkpoint;
