@@ -10,7 +10,9 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <poll.h>
 #include <system_error>
+#include <unistd.h>
 
 namespace {
 
@@ -25,6 +27,13 @@ int fail(std::string_view message, int code)
 {
     fmt::print(stderr, "fp8scope: {}\n", message);
     return code;
+}
+
+/// `fp8scope ... | head` has got what it wanted.
+bool readerLeft()
+{
+    pollfd output{STDOUT_FILENO, 0, 0};
+    return ::poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
 }
 
 }  // namespace
@@ -72,7 +81,8 @@ int main(int argc, char** argv)
     } catch (const std::exception& e) {
         return fail(e.what(), cli::kFailure);
     }
-    if (std::fflush(stdout) != 0)
+    const bool unwritten = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+    if (unwritten && !readerLeft())
         return fail("standard output cannot be written (disk full or closed)", cli::kFailure);
     return program.exitCode;
 }

@@ -114,6 +114,22 @@ class Questions(Fixture):
             self.assertEqual(result.returncode, 1, sql)
             self.assertTrue(result.stderr.startswith("fp8scope: "), result.stderr)
 
+    def test_a_reader_that_leaves_early_is_no_error(self):
+        process = subprocess.Popen([str(PROGRAM), "query", str(self.trace), "select * from slice", "--limit", "0"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process.stdout.readline()
+        process.stdout.close()
+        said = process.stderr.read()
+        process.stderr.close()
+        self.assertEqual((process.wait(timeout=60), said), (0, ""))
+
+    def test_a_full_disk_under_the_output_is_an_error(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([str(PROGRAM), "info", str(self.trace)], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=60)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output cannot be written", done.stderr)
+
     def test_tables_fit_100_columns(self):
         for command in (["info"], ["breakdown"], ["breakdown", "--by", "role"], ["layers"], ["kernels"], ["compare"],
                         ["advise"], ["numerics"], ["query"]):
