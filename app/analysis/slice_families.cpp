@@ -40,7 +40,7 @@ RoleFamily classify(const TraceOp& op)
 RoleFamily classify(const Name& name) { return {name.role, familyOf(name.role, name.precision)}; }
 
 SliceFamilies::OfOp::OfOp(const TraceOp& op)
-    : kind(classify(op)), needsTypes(op.role == Role::Gemm && op.aType.empty() && op.bType.empty())
+    : kind(classify(op)), needsTypes(op.aType.empty() && op.bType.empty()), hasShape(op.m > 0)
 {}
 
 SliceFamilies::OfName::OfName(const Name& name)

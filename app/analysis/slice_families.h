@@ -16,8 +16,8 @@ struct RoleFamily {
 };
 
 /// By the op where there is one (role and operand types), else by the name. An op of unknown role falls back to its
-/// name; so do copies and memsets, which are what they are whatever op asked for them, and products whose operand types
-/// the op does not say.
+/// name; so do copies and memsets, which are what they are whatever op asked for them, products whose operand types the
+/// op does not say, and what a product's op launches besides its product, where the name knows better.
 class SliceFamilies {
 public:
     explicit SliceFamilies(const Trace& trace);
@@ -36,6 +36,7 @@ private:
         explicit OfOp(const TraceOp&);
         RoleFamily kind;
         bool needsTypes = false;
+        bool hasShape = false;  ///< it multiplies; else it may be a part of a composite op (a whole MoE layer)
     };
     struct OfName {
         explicit OfName(const Name&);
@@ -46,7 +47,10 @@ private:
     {
         if (name.decides || op.kind.role == Role::Other)
             return name.kind;
-        return op.needsTypes && name.kind.role == Role::Gemm ? name.kind : op.kind;
+        if (op.kind.role != Role::Gemm || name.kind.role == Role::Other)
+            return op.kind;
+        const bool nameKnowsBetter = name.kind.role == Role::Gemm ? op.needsTypes : !op.hasShape;
+        return nameKnowsBetter ? name.kind : op.kind;
     }
     std::vector<OfOp> m_ops;
     std::vector<OfName> m_names;

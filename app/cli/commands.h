@@ -17,6 +17,7 @@ void addGemmsCommand(CLI::App&, Program&);
 void addKernelsCommand(CLI::App&, Program&);
 void addCompareCommand(CLI::App&, Program&);
 void addAdviseCommand(CLI::App&, Program&);
+void addRanksCommand(CLI::App&, Program&);
 void addNumericsCommand(CLI::App&, Program&);
 void addClassifyCommand(CLI::App&, Program&);
 void addQueryCommand(CLI::App&, Program&);

@@ -63,6 +63,7 @@ int main(int argc, char** argv)
     cli::addKernelsCommand(app, program);
     cli::addCompareCommand(app, program);
     cli::addAdviseCommand(app, program);
+    cli::addRanksCommand(app, program);
     cli::addNumericsCommand(app, program);
     cli::addClassifyCommand(app, program);
     cli::addQueryCommand(app, program);

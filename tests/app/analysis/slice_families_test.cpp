@@ -31,6 +31,16 @@ TEST(SliceFamilies, ACopyIsACopyWhateverOpAskedForIt)
               Family::MemoryOps);
 }
 
+TEST(SliceFamilies, WhatAProductsOpLaunchesBesidesIsWhatItsNameSays)
+{
+    const TraceOp moe{.name = "vllm::moe_forward", .role = Role::Gemm, .aType = "bf16"};
+    EXPECT_EQ(familyOf(moe, {.text = "quantize_with_block", .role = Role::Cast}), Family::Quantization);
+    EXPECT_EQ(familyOf(moe, {.text = "unheard_of"}), Family::Gemm16);
+    const TraceOp product{.name = "aten::mm", .role = Role::Gemm, .m = 8, .n = 8, .k = 8, .aType = "bf16"};
+    EXPECT_EQ(familyOf(product, {.text = "reduce_kernel", .role = Role::Reduce}), Family::Gemm16)
+        << "the longest kernel of a product multiplies, whatever it is called";
+}
+
 TEST(SliceFamilies, AnOpOfUnknownRoleLeavesItToTheName)
 {
     EXPECT_EQ(familyOf({.name = "my::op"}, {.text = "adam", .role = Role::Optimizer}), Family::Optimizer);
