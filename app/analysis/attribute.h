@@ -11,6 +11,7 @@ namespace fp8scope::analysis {
 /// - A run without steps gets those of the period in its kernel sequence; without one, the whole capture as one step. A
 ///   diagnostic "steps" says which, and how sure it is.
 /// - A run without layers gets those of the sequence that repeats within a step.
+/// - Products inside a framework's own backward node (Transformer Engine's) are told apart as dgrad and wgrad.
 /// - Quantization kernels without a layer get the layer and phase of the GEMM that they feed.
 void attribute(Trace& trace);
 

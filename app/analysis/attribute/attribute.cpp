@@ -3,6 +3,7 @@
 
 #include "app/analysis/attribute/found_layers.h"
 #include "app/analysis/attribute/found_steps.h"
+#include "app/analysis/attribute/node_gradients.h"
 
 #include <algorithm>
 
@@ -18,6 +19,7 @@ void attribute(Trace& trace)
             findSteps(trace, run);
         if (std::none_of(trace.layers.begin(), trace.layers.end(), [&](const Layer& l) { return l.run == run; }))
             findLayers(trace, run);
+        splitNodeGradients(trace, run);
         attachQuantization(trace, run);
     }
 }

@@ -16,8 +16,12 @@ public:
     /// The op `base` (or one that says nothing) in a layer and phase; made on first use. A phase that the base knows
     /// stays.
     OpId in(OpId base, LayerId layer, Phase phase);
+    /// The op `base` in another phase.
+    OpId withPhase(OpId base, Phase phase);
 
 private:
+    OpId add(TraceOp op);
+
     Trace& m_trace;
     RunId m_run;
     std::map<std::tuple<OpId, LayerId, Phase>, OpId> m_made;

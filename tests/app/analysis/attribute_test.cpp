@@ -207,5 +207,41 @@ TEST(FoundLayers, AQuantizationOfNoLayerGetsThatOfItsProduct)
     EXPECT_EQ(trace.op(op).role, Role::Other) << "its name still says what it does";
 }
 
+std::vector<Phase> phasesOf(std::string_view node, int products)
+{
+    test::TraceBuilder builder;
+    builder.run("capture", Origin::Imported).layer("mlp", 1, 1).track("stream 7").step(0, 0, 1000);
+    Trace trace = builder.build();
+    trace.ops.push_back({.run = RunId(0), .layer = LayerId(0), .name = std::string(node), .phase = Phase::Dgrad});
+    trace.names.push_back({.text = "nvjet_qqtst", .role = Role::Gemm, .precision = Precision::Fp8});
+    trace.names.push_back({.text = "cast_transpose", .role = Role::CastTranspose});
+    SliceColumns& s = trace.tracks[0].slices;
+    for (int i = 0; i < products * 2; ++i) {
+        s.startNs.push_back(i * 10);
+        s.durNs.push_back(10);
+        s.name.push_back(NameId(i % 2 == 0 ? 1U : 0U));
+        s.op.push_back(OpId(0));
+    }
+    attribute(trace);
+    std::vector<Phase> phases;
+    for (std::size_t i = 1; i < s.size(); i += 2)
+        phases.push_back(trace.op(s.op[i]).phase);
+    EXPECT_EQ(trace.op(s.op[0]).phase, Phase::Dgrad) << "the quantization stays with its node";
+    return phases;
+}
+
+TEST(NodeGradients, TransformerEnginesNodesComputeDgradThenWgradOfEachLayer)
+{
+    using ::testing::ElementsAre;
+    EXPECT_THAT(phasesOf("_LinearBackward", 2), ElementsAre(Phase::Dgrad, Phase::Wgrad));
+    EXPECT_THAT(phasesOf("_LayerNormMLPBackward", 4),
+                ElementsAre(Phase::Dgrad, Phase::Wgrad, Phase::Dgrad, Phase::Wgrad));
+    EXPECT_THAT(phasesOf("_GroupedLinearBackward", 4),
+                ElementsAre(Phase::Dgrad, Phase::Dgrad, Phase::Wgrad, Phase::Wgrad));
+    EXPECT_THAT(phasesOf("_LinearBackward", 1), ElementsAre(Phase::Dgrad)) << "one alone cannot be told";
+    EXPECT_THAT(phasesOf("AddmmBackward0", 2), ElementsAre(Phase::Dgrad, Phase::Dgrad))
+        << "PyTorch's own nodes have ops inside, which the importer has told apart";
+}
+
 }  // namespace
 }  // namespace fp8scope::analysis
