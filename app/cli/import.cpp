@@ -4,13 +4,13 @@
 #include "app/cli/open_progress.h"
 
 #include "collector/import/import.h"
+#include "collector/import/ranks.h"
 #include "collector/trace/error.h"
 #include "collector/trace/trace_writer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
 
 namespace fp8scope::cli {
 namespace {
@@ -26,15 +26,9 @@ struct ImportOptions {
 /// Where nothing is said: the first file's name without its endings, here.
 std::filesystem::path outputFor(const std::filesystem::path& file)
 {
-    std::filesystem::path name = file.filename().empty() ? file.parent_path().filename() : file.filename();
-    static constexpr std::string_view kEndings[] = {".gz",    ".tgz", ".tar",    ".json",     ".tmp",
-                                                    ".trace", ".pt",  ".sqlite", ".nsys-rep", ".qdrep"};
-    while (std::find(std::begin(kEndings), std::end(kEndings), name.extension().string()) != std::end(kEndings))
-        name = name.stem();
-    if (name.empty() || name == "." || name == "..")
-        name = "imported";
-    name += ".fp8trace";
-    return name;
+    const std::filesystem::path name = file.filename().empty() ? file.parent_path().filename() : file.filename();
+    const bool usable = !name.empty() && name != "." && name != "..";
+    return (usable ? import::runNameOf(name.string()) : std::string("imported")) + ".fp8trace";
 }
 
 struct RunCounts {

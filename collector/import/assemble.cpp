@@ -7,13 +7,13 @@
 #include "collector/import/launch_links.h"
 #include "collector/import/marked_steps.h"
 #include "collector/import/name_hints.h"
+#include "collector/import/ranks.h"
 #include "collector/import/slice_columns.h"
 #include "collector/import/trace_op_table.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -21,28 +21,11 @@
 namespace fp8scope::import {
 namespace {
 
-/// "worker0.1623143089861" of "worker0.1623143089861.pt.trace.json.gz".
-std::string withoutEndings(std::string file)
-{
-    constexpr std::array<std::string_view, 9> kEndings{".gz",     ".tmp",     ".json", ".trace", ".pt",
-                                                       ".sqlite", ".sqlite3", ".db",   ".raw"};
-    for (bool found = true; found;) {
-        found = false;
-        for (const std::string_view ending : kEndings) {
-            if (file.size() > ending.size() && file.ends_with(ending)) {
-                file.resize(file.size() - ending.size());
-                found = true;
-            }
-        }
-    }
-    return file;
-}
-
 /// "rank 3"; of a single run, the file's name without its endings.
 std::string modeOf(const RawEvents& raw, const Process& process, std::size_t runCount)
 {
     if (runCount == 1)
-        return withoutEndings(std::filesystem::path(raw.source).filename().string());
+        return runNameOf(std::filesystem::path(raw.source).filename().string());
     return process.rank >= 0 ? fmt::format("rank {}", process.rank) : fmt::format("process {}", process.pid);
 }
 

@@ -14,8 +14,6 @@
 namespace fp8scope::import {
 namespace {
 
-std::string stemOf(std::string_view file) { return std::string(file.substr(0, file.find('.', 1))); }
-
 void shift(Column<std::int64_t>& times, std::int64_t ns)
 {
     for (std::int64_t& time : times)
@@ -121,7 +119,7 @@ private:
 /// Several ranks: "rank 3", or the file where it is not known; its processes apart where it has more.
 void nameRuns(ImportedRank& rank)
 {
-    const std::string base = rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : stemOf(rank.file);
+    const std::string base = rank.rank >= 0 ? fmt::format("rank {}", rank.rank) : runNameOf(rank.file);
     for (Run& run : rank.trace.runs)
         run.mode = rank.trace.runs.size() == 1 ? base : base + ", " + run.mode;
     for (Process& process : rank.trace.processes)
@@ -143,6 +141,23 @@ void dropDoubledRanks(std::vector<ImportedRank>& ranks)
 }
 
 }  // namespace
+
+std::string runNameOf(std::string_view file)
+{
+    static constexpr std::array<std::string_view, 13> kEndings{".gz",      ".tmp", ".tgz",      ".tar",   ".json",
+                                                               ".trace",   ".pt",  ".nsys-rep", ".qdrep", ".sqlite",
+                                                               ".sqlite3", ".db",  ".raw"};
+    for (bool cut = true; cut;) {
+        cut = false;
+        for (const std::string_view ending : kEndings) {
+            if (file.size() > ending.size() && file.ends_with(ending)) {
+                file.remove_suffix(ending.size());
+                cut = true;
+            }
+        }
+    }
+    return std::string(file);
+}
 
 std::int32_t rankInName(std::string_view file)
 {

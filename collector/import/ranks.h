@@ -26,6 +26,9 @@ struct ImportedRank {
     std::vector<CollectiveEnd> collectives;
 };
 
+/// A file's name without what only tells its format: "step_12.1694128" of "step_12.1694128.pt.trace.json.gz".
+[[nodiscard]] std::string runNameOf(std::string_view file);
+
 /// The rank that a file's name tells: "rank-34.Jul_15.json", "worker3_step_12.pt.trace.json", "rank0_trace.json"; -1
 /// for none.
 [[nodiscard]] std::int32_t rankInName(std::string_view file);

@@ -37,7 +37,7 @@ constexpr std::uint64_t kMostToWalk = std::uint64_t{2}
 constexpr std::array<std::string_view, 8> kOps{"aten::linear", "aten::_scaled_mm", "aten::copy_", "aten::abs",
                                                "aten::max",    "aten::mul",        "aten::clamp", "aten::to"};
 constexpr std::array<std::string_view, 4> kKernels{
-    "sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel",
+    "nvjet_qqtst_128x256_128x6_2x1_v_bz_coopA_bias_TNT",
     "void at::native::vectorized_elementwise_kernel<4, at::native::float8_copy_kernel_cuda(at::TensorIteratorBase&)>",
     "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::MaxOps<float>, unsigned int>>",
     "triton_poi_fused__to_copy_clamp_mul_0"};
@@ -48,10 +48,12 @@ std::string microseconds(std::uint64_t ns) { return fmt::format("{}.{:03}", ns /
 void appendUnit(std::string& text, std::uint64_t i)
 {
     const std::uint64_t at = 1'000'000 + i * 7'137;
-    const auto add = [&](auto&&... parts) { fmt::format_to(std::back_inserter(text), parts...); };
+    const auto add = [&text]<typename... Parts>(std::string_view format, Parts&&... parts) {
+        fmt::format_to(std::back_inserter(text), fmt::runtime(format), std::forward<Parts>(parts)...);
+    };
     add("  {{\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"{}\", \"pid\": 4242, \"tid\": 4242,\n    \"ts\": "
         "{}, "
-        "\"dur\": 6.120,\n    \"args\": {{\n      \"External id\": {},\"Record function id\": 0, \"Ev Idx\": {}, "
+        "\"dur\": 6.120,\n    \"args\": {{\n      \"External id\": {},\"Ev Idx\": {}, "
         "\"Input "
         "Dims\": [[{}, 4096], [4096, 128]], \"Input type\": [\"c10::BFloat16\", \"c10::BFloat16\"]\n    }}\n  }},\n",
         kOps[i % kOps.size()], microseconds(at), i + 1, i, 128 * (i % 16 + 1));
@@ -63,9 +65,9 @@ void appendUnit(std::string& text, std::uint64_t i)
         "\"name\": \"ac2g\"\n  }},\n",
         i + 1, microseconds(at + 1'500));
     add("  {{\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"{}\", \"pid\": 0, \"tid\": 7,\n    \"ts\": {}, "
-        "\"dur\": 5.312,\n    \"args\": {{\n      \"External id\": {},\n      \"queued\": 0, \"device\": 0, "
+        "\"dur\": 5.312,\n    \"args\": {{\n      \"External id\": {},\"device\": 0, "
         "\"context\": 1,\n      \"stream\": 7, \"correlation\": {},\n      \"registers per thread\": 168,\n      "
-        "\"shared memory\": 213248,\n      \"blocks per SM\": 1.0,\n      \"warps per SM\": 12.0,\n      \"grid\": "
+        "\"shared memory\": 213248,\n      \"grid\": "
         "[{}, 1, 1],\n      \"block\": [384, 1, 1],\n      \"est. achieved occupancy %\": 19\n    }}\n  }},\n",
         kKernels[i % kKernels.size()], microseconds(at + 9'000), i + 1, i + 1, 16 * (i % 8 + 1));
     add("  {{\n    \"ph\": \"f\", \"id\": {}, \"pid\": 0, \"tid\": 7, \"ts\": {},\n    \"cat\": \"ac2g\", \"name\": "

@@ -208,6 +208,13 @@ TEST_F(ImportFilesTest, AFolderWithoutATraceIsAnError)
     EXPECT_THROW((void)import({m_folder / "empty"}), Error);
 }
 
+TEST(RanksTest, ARunIsNamedAsItsFileWithoutTheFormatsEndings)
+{
+    EXPECT_EQ(runNameOf("step_12.1694128.pt.trace.json.gz"), "step_12.1694128");
+    EXPECT_EQ(runNameOf("h100_Qwen1.5-0.5B.json.tmp"), "h100_Qwen1.5-0.5B");
+    EXPECT_EQ(runNameOf(".json"), ".json");
+}
+
 TEST(RanksTest, AFilesNameTellsItsRank)
 {
     EXPECT_EQ(rankInName("rank-34.Jul_15_10_52_41.1074.pt.trace.json.gz"), 34);
