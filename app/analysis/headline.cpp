@@ -166,8 +166,14 @@ void sayNothingRan(const Trace& trace, Sentence& sentence)
 {
     sentence.add("Nothing ran on a GPU in this trace");
     std::string reason = ": only CPU work was recorded.";
+    const auto explained = std::find_if(trace.diagnostics.begin(), trace.diagnostics.end(),
+                                        [](const Diagnostic& d) { return d.name == "no_gpu_work"; });
+    if (explained != trace.diagnostics.end()) {
+        sentence.add(": " + explained->text);
+        return;
+    }
     for (const Diagnostic& d : trace.diagnostics) {
-        const bool told = d.severity != Severity::Info || d.name == "nsys_warning" || d.name == "profiler_log";
+        const bool told = d.severity != Severity::Info || d.name == "profiler_log";
         if (told && !d.text.empty()) {
             reason = ". The profiler says: " + d.text.substr(0, d.text.find('\n'));
             break;

@@ -10,6 +10,7 @@ void addRunCommand(CLI::App&, Program&);
 void addCollectCommand(CLI::App&, Program&);
 void addCtlCommand(CLI::App&, Program&);
 void addImportCommand(CLI::App&, Program&);
+void addExportCommand(CLI::App&, Program&);
 void addInfoCommand(CLI::App&, Program&);
 void addBreakdownCommand(CLI::App&, Program&);
 void addLayersCommand(CLI::App&, Program&);

@@ -52,7 +52,9 @@ std::string nothingOnDevice(const Trace& trace)
 {
     std::string why = "Nothing ran on a GPU in this trace: it was recorded without CUDA or ROCm activity, or on a CPU.";
     for (const Diagnostic& d : trace.diagnostics) {
-        if (d.name == "nsys_warning" || d.name == "profiler_log")
+        if (d.name == "no_gpu_work")
+            return "Nothing ran on a GPU in this trace: " + d.text;
+        if (d.name == "profiler_log")
             why += " The profiler said: " + d.text;
     }
     return why;

@@ -56,6 +56,7 @@ int main(int argc, char** argv)
     cli::addCollectCommand(app, program);
     cli::addCtlCommand(app, program);
     cli::addImportCommand(app, program);
+    cli::addExportCommand(app, program);
     cli::addInfoCommand(app, program);
     cli::addBreakdownCommand(app, program);
     cli::addLayersCommand(app, program);

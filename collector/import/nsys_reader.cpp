@@ -14,6 +14,9 @@
 namespace fp8scope::import {
 namespace {
 
+constexpr const char* kNsysError = "nsys_error";
+constexpr const char* kNsysWarning = "nsys_warning";
+constexpr const char* kGpuWords[] = {"CUDA", "CUPTI", "GPU", "driver"};
 /// Of nsys, each a diagnostic of its own.
 constexpr std::size_t kMostSentences = 100;
 
@@ -128,6 +131,15 @@ void countNotShown(NsysEvents& to)
     }
 }
 
+/// Of nsys' sentences, those that may tell why nothing was recorded on a GPU.
+bool isAboutGpus(const Diagnostic& said)
+{
+    if (!said.name.starts_with(kNsysError) && !said.name.starts_with(kNsysWarning))
+        return false;
+    return std::any_of(std::begin(kGpuWords), std::end(kGpuWords),
+                       [&](const char* word) { return said.text.find(word) != std::string::npos; });
+}
+
 /// What nsys recorded instead, and its own words of why.
 void explainEmptyDevice(NsysEvents& to)
 {
@@ -136,18 +148,15 @@ void explainEmptyDevice(NsysEvents& to)
     });
     if (worked)
         return;
-    std::string why;
-    for (const Diagnostic& said : to.events.diagnostics)
-        if (said.name == "nsys_error" || said.name == "nsys_warning")
-            why += (why.empty() ? " Nsight Systems says: " : " ") + said.text;
     const bool calls = std::any_of(to.events.host.begin(), to.events.host.end(),
                                    [](const HostEvent& event) { return event.kind == HostKind::Api; });
-    to.count("no_gpu_work", Severity::DataLoss,
-             fmt::format("nothing was recorded on a GPU: the export has no rows of kernels, copies or graphs; {}.{}",
-                         calls ? "CUDA calls are there, so the device side of the recording failed"
-                               : "it has no CUDA calls either, so CUDA was not traced (nsys profile --trace=cuda,nvtx) "
-                                 "or not used",
-                         why));
+    std::string why = "the export has no kernels, copies or graph launches. ";
+    why += calls ? "CUDA's calls are there, so recording the GPU failed."
+                 : "It has no CUDA calls either: CUDA was not traced (nsys profile --trace=cuda,nvtx) or not used.";
+    for (const Diagnostic& said : to.events.diagnostics)
+        if (isAboutGpus(said))
+            why += " Nsight Systems says: " + said.text;
+    to.count("no_gpu_work", Severity::DataLoss, why);
 }
 
 void readEvents(NsysEvents& to)
@@ -195,15 +204,17 @@ void readNsysDiagnostics(NsysEvents& to)
             ++remarks;
             continue;
         }
-        // One diagnostic a sentence; equal ones are counted.
-        Diagnostic said{RunId::none(), level == 3 ? "nsys_error" : "nsys_warning",
-                        level == 3 ? Severity::DataLoss : Severity::Info, 1, inOneLine(rows.text(text))};
+        const std::string sentence = inOneLine(rows.text(text));
         const auto same = std::find_if(to.events.diagnostics.begin(), to.events.diagnostics.end(),
-                                       [&](const Diagnostic& d) { return d.text == said.text && d.name == said.name; });
-        if (same != to.events.diagnostics.end())
+                                       [&](const Diagnostic& d) { return d.text == sentence; });
+        if (same != to.events.diagnostics.end()) {
             ++same->count;
-        else
-            to.events.diagnostics.push_back(std::move(said));
+            continue;
+        }
+        // A name of its own for each sentence: in a trace file, those of one name are one.
+        const char* const kind = level == 3 ? kNsysError : kNsysWarning;
+        to.events.diagnostics.push_back({RunId::none(), fmt::format("{}_{}", kind, to.events.diagnostics.size() + 1),
+                                         level == 3 ? Severity::DataLoss : Severity::Info, 1, sentence});
     }
     to.count("nsys_remark", Severity::Info, "remarks of Nsight Systems on its own recording", remarks);
 }

@@ -158,6 +158,54 @@ class Questions(Fixture):
             self.assertEqual(db.execute("select count(*) from step").fetchone()[0], 30)
 
 
+class Export(Fixture):
+    def export(self, form, name, *args, source=None):
+        out = self.dir / name
+        self.ask("export", source or self.trace, "--format", form, "-o", out, *args)
+        return out
+
+    def slices(self, trace):
+        sql = "select count(*), sum(dur_ns) from slice where name not like 'ProfilerStep#%'"
+        return self.ask("query", trace, sql, "--format", "csv").splitlines()[1]
+
+    def test_chrome_json_comes_back_as_the_same_slices(self):
+        out = self.export("chrome", "small.json.gz")
+        self.ask("import", out, "-o", self.dir / "again.fp8trace")
+        self.assertEqual(self.slices(self.dir / "again.fp8trace"), self.slices(self.trace))
+
+    def test_sqlite_comes_back_as_the_same_slices(self):
+        out = self.export("sqlite-nsys-like", "small.sqlite")
+        self.ask("import", out, "-o", self.dir / "from-sqlite.fp8trace")
+        self.assertEqual(self.slices(self.dir / "from-sqlite.fp8trace"), self.slices(self.trace))
+        with sqlite3.connect(out) as db:
+            query = ("select count(*) from CUPTI_ACTIVITY_KIND_KERNEL k join StringIds s on s.id = k.demangledName "
+                     "where s.value like '%gemm%'")
+            self.assertGreater(db.execute(query).fetchone()[0], 0)
+
+    def test_csv_has_the_families_of_the_breakdown(self):
+        out = self.export("csv", "small.csv", "--run", "fp8")
+        document = self.ask_json("breakdown", self.trace, "--run", "fp8")["runs"][0]
+        with out.open(newline="") as text:
+            rows = list(csv.DictReader(text))
+        self.assertEqual({r["run"] for r in rows}, {"fp8"})
+        families = {r["family"] for r in rows if r["family"]}
+        shown = {f["family"] for f in document["families"] if f["busy_ns"] > 0} - {"Idle"}
+        self.assertLessEqual(shown, families)
+
+    def test_what_cannot_be_exported_is_told(self):
+        for args, code, words in (
+                (["--format", "pprof", "-o", self.dir / "x"], 2, "--format"),
+                (["-o", self.dir / "x"], 2, "--format"),
+                (["--format", "csv"], 2, "--output"),
+                (["--format", "csv", "-o", self.dir / "x", "--run", "fp9"], 1, "no run is named 'fp9'"),
+                (["--format", "csv", "-o", self.dir / "none" / "x"], 1, "cannot be written"),
+                (["--format", "csv", "-o", self.trace], 1, "is the file that is read")):
+            result = fp8scope("export", self.trace, *args)
+            self.assertEqual(result.returncode, code, result.stderr)
+            self.assertIn(words, result.stderr)
+        self.assertFalse((self.dir / "x").exists())
+
+
 class WrongInput(Fixture):
     def refuse(self, code, *args):
         result = fp8scope(*args)

@@ -27,8 +27,8 @@ ALLOWED = {
     "app/open": {"app/analysis", "collector/import", "collector/trace"},
     "app/session": {"collector/recorder", "collector/trace", "collector/wire", "engine/plan"},
     "app/report": {"app/analysis", "collector/trace"},
-    "app/cli": {"app/session", "app/open", "app/report", "app/analysis", "collector/import", "collector/recorder",
-                "collector/trace", "collector/wire",
+    "app/cli": {"app/session", "app/open", "app/report", "app/analysis", "collector/export", "collector/import",
+                "collector/recorder", "collector/trace", "collector/wire",
                 "engine/plan", "engine/worker", "engine/numerics"},
     "app/gui": {"app/open", "app/report", "app/analysis", "collector/trace"},
 }

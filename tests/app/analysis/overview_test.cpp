@@ -222,10 +222,13 @@ TEST(Overview, ATraceOfCpuWorkSaysThatNothingRanOnAGpuAndWhy)
     b.run("capture", Origin::Imported).track("python", TrackKind::CpuThread).slice(0, 10, "aten::mm").step(0, 0, 10);
     EXPECT_EQ(plainText(overview(b.build()).headline),
               "Nothing ran on a GPU in this trace: only CPU work was recorded.");
-    b.diagnostic("nsys_warning", Severity::Info, 1, "Installed CUDA driver version (13.3) is not supported.");
+    b.diagnostic("profiler_log", Severity::Info, 1, "Installed CUDA driver version (13.3) is not supported.");
     EXPECT_EQ(plainText(overview(b.build()).headline),
               "Nothing ran on a GPU in this trace. The profiler says: Installed CUDA driver version (13.3) is not "
               "supported.");
+    b.diagnostic("no_gpu_work", Severity::DataLoss, 1, "the export has no kernels.");
+    EXPECT_EQ(plainText(overview(b.build()).headline),
+              "Nothing ran on a GPU in this trace: the export has no kernels.");
 }
 
 }  // namespace

@@ -275,8 +275,8 @@ TEST_F(NsysReader, SaysWhyNothingRanOnAGpu)
 TEST_F(NsysReader, ShowsWhatNsysWarnsOf)
 {
     const RawEvents events = read({});
-    ASSERT_NE(diagnostic(events, "nsys_warning"), nullptr);
-    EXPECT_EQ(diagnostic(events, "nsys_warning")->text, "Not all NVTX events might have been collected.");
+    ASSERT_NE(diagnostic(events, "nsys_warning_1"), nullptr);
+    EXPECT_EQ(diagnostic(events, "nsys_warning_1")->text, "Not all NVTX events might have been collected.");
     ASSERT_NE(diagnostic(events, "nsys_remark"), nullptr);
     EXPECT_EQ(diagnostic(events, "nsys_remark")->count, 2U);
     ASSERT_NE(diagnostic(events, "not_shown_OSRT_API"), nullptr);
