@@ -25,7 +25,7 @@ std::int32_t rankOf(const Trace& trace, RunId run)
 
 RankRow rowOf(const Trace& trace, const Breakdown& b)
 {
-    RankRow row{.run = b.run, .rank = rankOf(trace, b.run), .stepNs = b.stepNs};
+    RankRow row{.run = b.run, .name = b.mode, .rank = rankOf(trace, b.run), .stepNs = b.stepNs};
     row.communicationNs = b[Family::Communication].exposedNs;
     row.memoryNs = b[Family::MemoryOps].exposedNs;
     row.idleNs = b[Family::Idle].exposedNs;
@@ -165,7 +165,7 @@ void findStragglers(RankComparison& result)
     for (RankRow& row : result.ranks) {
         row.straggler = row.waitingNs * 2 < waiting && waiting * 50 >= step;
         if (row.straggler)
-            names += fmt::format("{}{}", names.empty() ? "" : ", ", row.rank);
+            names += (names.empty() ? "" : ", ") + row.name;
     }
     const double share = step > 0 ? static_cast<double>(waiting) / static_cast<double>(step) : 0;
     if (result.collectives.empty())
@@ -174,7 +174,7 @@ void findStragglers(RankComparison& result)
         result.verdict = fmt::format("No rank holds the others up: a rank waits {} a step in collectives ({}).",
                                      formatTime(waiting), formatPercent(share));
     else
-        result.verdict = fmt::format("The others wait for rank {}: {} a step in collectives ({} of a step).", names,
+        result.verdict = fmt::format("The others wait for {}: {} a step in collectives ({} of a step).", names,
                                      formatTime(waiting), formatPercent(share));
 }
 

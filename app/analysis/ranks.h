@@ -13,6 +13,7 @@ namespace fp8scope::analysis {
 /// One rank's typical step. compute + communication + memory + idle (exposed) are its step.
 struct RankRow {
     RunId run;
+    std::string name;        ///< the run's: "rank 3", "process 4711"
     std::int32_t rank = -1;  ///< as the file says it; else the run's position
     std::int64_t stepNs = 0;
     std::int64_t computeNs = 0, communicationNs = 0, memoryNs = 0, idleNs = 0;  ///< exposed

@@ -22,7 +22,7 @@ Table rankTable(const analysis::RankComparison& comparison, const RankOptions& o
 {
     Table table;
     table.headline = options.files.front().filename().string() + ": exposed time of each rank's step";
-    table.columns = {{"rank", "rank"},
+    table.columns = {{"", "name", false},
                      {"step", "step_ns"},
                      {"compute", "compute_ns"},
                      {"communication", "communication_ns"},
@@ -32,7 +32,7 @@ Table rankTable(const analysis::RankComparison& comparison, const RankOptions& o
                      {"waiting", "waiting_ns"},
                      {"", "straggler", false}};
     for (const analysis::RankRow& row : comparison.ranks) {
-        std::vector<Cell> cells{{fmt::format("{}", row.rank), row.rank}};
+        std::vector<Cell> cells{textCell(row.name)};
         for (const std::int64_t ns : {row.stepNs, row.computeNs, row.communicationNs, row.memoryNs, row.idleNs,
                                       row.collectivesNs, row.waitingNs})
             cells.push_back(timeCell(ns, options.timeUnit));
@@ -66,7 +66,8 @@ Json toJson(const analysis::RankComparison& comparison)
 {
     Json document{{"schema_version", kJsonSchema}, {"verdict", comparison.verdict}, {"ranks", Json::array()}};
     for (const analysis::RankRow& row : comparison.ranks)
-        document["ranks"].push_back({{"rank", row.rank},
+        document["ranks"].push_back({{"name", row.name},
+                                     {"rank", row.rank},
                                      {"step_ns", row.stepNs},
                                      {"compute_ns", row.computeNs},
                                      {"communication_ns", row.communicationNs},

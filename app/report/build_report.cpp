@@ -33,9 +33,15 @@ std::string machineOf(const Trace& trace, const analysis::Overview& overview)
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// "1024 → 1024 → 128": the widths of the first run's layers.
+/// "1024 → 1024 → 128": the widths of the first run's layers. An imported model is no chain of linear layers: their
+/// number.
 std::string modelOf(const Trace& trace)
 {
+    if (!trace.runs.empty() && trace.runs.front().origin == Origin::Imported) {
+        const auto count = std::count_if(trace.layers.begin(), trace.layers.end(),
+                                         [](const Layer& layer) { return layer.run == RunId(0); });
+        return count > 0 ? fmt::format("{} layers", count) : std::string();
+    }
     std::string text;
     for (const Layer& layer : trace.layers) {
         if (layer.run != RunId(0))
