@@ -50,7 +50,7 @@ void addRulesOption(CLI::App& command, std::vector<std::filesystem::path>& files
 {
     command
         .add_option("--rules", files,
-                    "Own rules for kernel names, tried before the built-in ones, for traces of other tools")
+                    "Own rules for kernels whose recorder gave no role, tried before the built-in ones")
         ->option_text("FILE");
 }
 

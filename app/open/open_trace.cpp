@@ -6,7 +6,9 @@
 #include "app/open/rule_files.h"
 #include "collector/import/import.h"
 
+#include <algorithm>
 #include <system_error>
+#include <utility>
 
 namespace fp8scope::open {
 namespace {
@@ -20,6 +22,29 @@ bool isOwnTrace(const std::filesystem::path& file)
     if (std::filesystem::is_directory(file, error))
         return false;
     return file.extension() == ".fp8trace" || import::recognize(file).kind == import::FileKind::Fp8scopeTrace;
+}
+
+bool isDeviceWork(const Name& name)
+{
+    return name.kind == NameKind::Kernel || name.kind == NameKind::Memcpy || name.kind == NameKind::Memset ||
+           name.kind == NameKind::Sync;
+}
+
+/// Roles for kernels that came without one; a user's rules also judge anew what was judged when the file was imported.
+void classifyLoaded(Trace& trace, const OpenOptions& options)
+{
+    const bool imported = std::all_of(trace.runs.begin(), trace.runs.end(),
+                                      [](const Run& run) { return run.origin == Origin::Imported; });
+    bool unknown = false;
+    for (Name& name : trace.names) {
+        if (!isDeviceWork(name))
+            continue;
+        if (imported && !options.rules.empty())
+            name = Name{.text = std::move(name.text), .kind = name.kind};
+        unknown = unknown || name.role == Role::Other;
+    }
+    if (unknown || !options.rules.empty())
+        analysis::classify(trace, classifierOf(options.rules));
 }
 
 Trace importTrace(std::span<const std::filesystem::path> files, const OpenOptions& options)
@@ -47,8 +72,11 @@ Trace importTrace(std::span<const std::filesystem::path> files, const OpenOption
 
 Trace openTrace(std::span<const std::filesystem::path> files, const OpenOptions& options)
 {
-    if (files.size() == 1 && isOwnTrace(files[0]))
-        return loadTrace(files[0], options);
+    if (files.size() == 1 && isOwnTrace(files[0])) {
+        Trace trace = loadTrace(files[0], options);
+        classifyLoaded(trace, options);
+        return trace;
+    }
     return importTrace(files, options);
 }
 

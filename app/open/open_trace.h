@@ -18,8 +18,8 @@ struct OpenOptions : LoadOptions {
 
 /// A trace of fp8scope, or anything that import::importFiles takes: one file, a folder, an archive, or several files as
 /// the ranks of one job. Kernels of other tools' files get their roles by the rules, and steps and layers that the file
-/// does not say by analysis::attribute. Throws Error, naming file, place and mend; LoadCancelled once `stop` is
-/// requested.
+/// does not say by analysis::attribute; so do kernels of our own traces that were recorded without a role. Throws
+/// Error, naming file, place and mend; LoadCancelled once `stop` is requested.
 [[nodiscard]] Trace openTrace(std::span<const std::filesystem::path> files, const OpenOptions& options = {});
 [[nodiscard]] Trace openTrace(const std::filesystem::path& file, const OpenOptions& options = {});
 

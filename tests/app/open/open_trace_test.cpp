@@ -48,6 +48,9 @@ TEST_F(OpenTraceTest, AUsersRulesComeFirst)
     OpenOptions options;
     options.rules = {put("rules.toml", "[[rule]]\nid = \"mine\"\npattern = 'nccl'\nrole = \"optimizer\"\n")};
     EXPECT_EQ(roleOf(openTrace(put("train.json", test::kinetoJson()), options), "nccl"), Role::Optimizer);
+    saveTrace(openTrace(m_folder / "train.json"), m_folder / "train.fp8trace");
+    EXPECT_EQ(roleOf(openTrace(m_folder / "train.fp8trace"), "nccl"), Role::Comm);
+    EXPECT_EQ(roleOf(openTrace(m_folder / "train.fp8trace", options), "nccl"), Role::Optimizer) << "once imported, too";
     options.rules = {m_folder / "missing.toml"};
     EXPECT_THROW((void)openTrace(m_folder / "train.json", options), Error);
 }
