@@ -37,15 +37,20 @@ std::string_view deviceCategory(NameKind kind)
     }
 }
 
+/// As PyTorch names them: "nn.Module: Linear_0", "model.py(12): forward", "<built-in method mm of ...>".
+bool isPythonFrame(std::string_view name)
+{
+    return name.starts_with("nn.Module: ") || name.starts_with("<built-in ") ||
+           name.find(".py(") != std::string_view::npos;
+}
+
 std::string_view hostCategory(const Name& name)
 {
     switch (name.kind) {
     case NameKind::Api:
         return name.text.starts_with("cu") && !name.text.starts_with("cuda") ? "cuda_driver" : "cuda_runtime";
     case NameKind::Range:
-    case NameKind::Step:
-        return name.text.starts_with("nn.Module: ") || name.text.find(".py(") != std::string::npos ? "python_function"
-                                                                                                   : "user_annotation";
+    case NameKind::Step: return isPythonFrame(name.text) ? "python_function" : "user_annotation";
     default: return "cpu_op";
     }
 }
