@@ -2,12 +2,31 @@
 // Runs all rules and ranks what they found.
 #include "app/analysis/advise.h"
 
+#include "app/analysis/framework.h"
 #include "app/analysis/rules/rules.h"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace fp8scope::analysis {
+namespace {
+
+/// Of imported runs the reader uses one framework: its words come first. An engine run stands for any.
+void orderOptions(const Trace& trace, std::vector<Finding>& findings)
+{
+    std::map<RunId, Framework> frameworks;
+    for (Finding& finding : findings) {
+        if (!finding.run.valid() || trace.run(finding.run).origin != Origin::Imported)
+            continue;
+        const auto [entry, isNew] = frameworks.try_emplace(finding.run);
+        if (isNew)
+            entry->second = detectFramework(trace, finding.run);
+        putOwnOptionsFirst(finding, entry->second);
+    }
+}
+
+}  // namespace
 
 std::vector<Finding> advise(const AdviceInput& input)
 {
@@ -20,6 +39,7 @@ std::vector<Finding> advise(const AdviceInput& input)
         std::vector<Finding> found = rule(input);
         std::move(found.begin(), found.end(), std::back_inserter(findings));
     }
+    orderOptions(input.trace, findings);
     std::stable_sort(findings.begin(), findings.end(),
                      [](const Finding& a, const Finding& b) { return a.gainNs > b.gainNs; });
     return findings;

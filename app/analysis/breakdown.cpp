@@ -262,6 +262,7 @@ void setRatios(const Trace& trace, const Measured& measured, Breakdown& b)
     std::size_t launches = 0;
     for (const Cell& cell : measured.cells) {
         busyNs += cell.busyNs;
+        b.classifiedNs[static_cast<std::size_t>(cell.kind.by)] += cell.busyNs;
         launches += cell.durations.size();
         const double flops = cell.kind.role == Role::Gemm ? perStep(trace, cell, measured.steps, flopsOf) : 0;
         b.stepFlops += flops;

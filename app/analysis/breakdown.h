@@ -2,6 +2,7 @@
 // Where a step's time goes: exposed time (each instant belongs to exactly one slice) and busy time, by any key.
 #pragma once
 
+#include "app/analysis/slice_families.h"
 #include "app/analysis/steps.h"
 #include "collector/trace/trace.h"
 
@@ -95,7 +96,8 @@ struct Breakdown {
     double quantizationTax = 0;         ///< exposed Quantization / step
     double quantizationPerFp8Gemm = 0;  ///< T_q / T_g8, busy; 0 without fp8 GEMMs
     double classifiedShare = 1;         ///< share of busy device time whose family is known
-    std::int64_t longestIdleNs = 0;     ///< longest gap inside a used step
+    std::array<std::int64_t, kClassifiedByCount> classifiedNs{};  ///< busy, by what told: see ClassifiedBy
+    std::int64_t longestIdleNs = 0;                               ///< longest gap inside a used step
     std::uint64_t launchesPerStep = 0;
     [[nodiscard]] const TimePair& operator[](Family f) const { return families[static_cast<std::size_t>(f)]; }
 };

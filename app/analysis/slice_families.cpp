@@ -34,17 +34,33 @@ RoleFamily classify(const TraceOp& op)
     const Precision b = precisionOfType(op.bType);
     // A GEMM is fp8 if either operand is: that is what the tensor cores multiply at.
     const Precision precision = a == Precision::Fp8 || b == Precision::Fp8 ? Precision::Fp8 : a;
-    return {op.role, familyOf(op.role, precision)};
+    const bool known = op.role != Role::Other;
+    const bool typesTold = known && (op.role == Role::Gemm || op.role == Role::Cast) && !op.aType.empty();
+    return {op.role, familyOf(op.role, precision),
+            typesTold ? ClassifiedBy::Types
+            : known   ? ClassifiedBy::Op
+                      : ClassifiedBy::Nothing};
 }
 
-RoleFamily classify(const Name& name) { return {name.role, familyOf(name.role, name.precision)}; }
+RoleFamily classify(const Name& name)
+{
+    return {name.role, familyOf(name.role, name.precision),
+            name.role == Role::Other ? ClassifiedBy::Nothing : ClassifiedBy::Name};
+}
+
+std::string_view toString(ClassifiedBy by)
+{
+    static constexpr std::array<std::string_view, kClassifiedByCount> kWords{"op", "types", "name", "nothing"};
+    return kWords[static_cast<std::size_t>(by)];
+}
 
 SliceFamilies::OfOp::OfOp(const TraceOp& op)
     : kind(classify(op)), needsTypes(op.aType.empty() && op.bType.empty()), hasShape(op.m > 0)
 {}
 
 SliceFamilies::OfName::OfName(const Name& name)
-    : kind(classify(name)), decides(name.kind == NameKind::Memcpy || name.kind == NameKind::Memset)
+    : kind(classify(name)), decides(name.kind == NameKind::Memcpy || name.kind == NameKind::Memset ||
+                                    name.role == Role::Sync || name.role == Role::Comm)
 {}
 
 SliceFamilies::SliceFamilies(const Trace& trace)

@@ -5,19 +5,32 @@
 #include "collector/trace/trace.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
 namespace fp8scope::analysis {
 
+/// What told the role and family of a slice, the strongest evidence first.
+enum class ClassifiedBy : std::uint8_t {
+    Op,       ///< the op that launched it: the engine's plan, or a framework's operator whose work is known
+    Types,    ///< as Op, and the op's operand types and shapes decided
+    Name,     ///< the kernel's name
+    Nothing,  ///< no rule knew it
+};
+inline constexpr int kClassifiedByCount = static_cast<int>(ClassifiedBy::Nothing) + 1;
+[[nodiscard]] std::string_view toString(ClassifiedBy);
+
 struct RoleFamily {
     Role role = Role::Other;
     Family family = Family::Unknown;
+    ClassifiedBy by = ClassifiedBy::Nothing;
 };
 
 /// By the op where there is one (role and operand types), else by the name. An op of unknown role falls back to its
-/// name; so do copies and memsets, which are what they are whatever op asked for them, products whose operand types the
-/// op does not say, and what a product's op launches besides its product, where the name knows better.
+/// name; so do copies, memsets, waits and collectives, which are what they are whatever op asked for them, products
+/// whose operand types the op does not say, and what a product's op launches besides its product, where the name knows
+/// better.
 class SliceFamilies {
 public:
     explicit SliceFamilies(const Trace& trace);

@@ -87,7 +87,19 @@ std::string runNote(const analysis::Breakdown& run, const std::string& unit)
     if (run[Family::Quantization].busyNs > 0)
         note += fmt::format("; quantization tax {}, {:.2f} of the fp8 GEMM time",
                             analysis::formatPercent(run.quantizationTax), run.quantizationPerFp8Gemm);
+    if (run.origin == Origin::Imported || run.classifiedShare < 1)
+        note += fmt::format("; GPU time classified: {}", analysis::classifiedBy(run));
     return note;
+}
+
+Json classifiedJson(const analysis::Breakdown& run)
+{
+    Json by = Json::object();
+    for (int i = 0; i < analysis::kClassifiedByCount; ++i) {
+        const auto evidence = static_cast<analysis::ClassifiedBy>(i);
+        by[fmt::format("{}_ns", analysis::toString(evidence))] = run.classifiedNs[static_cast<std::size_t>(i)];
+    }
+    return by;
 }
 
 Json toJson(const std::vector<analysis::Breakdown>& runs)
@@ -105,6 +117,7 @@ Json toJson(const std::vector<analysis::Breakdown>& runs)
                   {"quantization_per_fp8_gemm", run.quantizationPerFp8Gemm},
                   {"gemm_flops_per_second", run.gemmFlopsPerSecond},
                   {"classified_share", run.classifiedShare},
+                  {"classified_by", classifiedJson(run)},
                   {"launches_per_step", run.launchesPerStep}};
         for (const auto& [key, by] : {std::pair{"families", "family"}, {"roles", "role"}, {"phases", "phase"}}) {
             Json list = Json::array();

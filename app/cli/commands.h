@@ -21,6 +21,7 @@ void addAdviseCommand(CLI::App&, Program&);
 void addRanksCommand(CLI::App&, Program&);
 void addNumericsCommand(CLI::App&, Program&);
 void addClassifyCommand(CLI::App&, Program&);
+void addCheckRulesCommand(CLI::App&, Program&);
 void addQueryCommand(CLI::App&, Program&);
 void addReportCommand(CLI::App&, Program&);
 /// Hidden: the child process of `run` that trains.

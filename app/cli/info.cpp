@@ -3,6 +3,7 @@
 #include "app/cli/command.h"
 #include "app/cli/open_progress.h"
 
+#include "app/analysis/framework.h"
 #include "app/analysis/overview.h"
 
 #include <fmt/format.h>
@@ -40,6 +41,34 @@ RunFacts factsOf(const Trace& trace, RunId run)
 
 std::string lossText(double loss) { return std::isfinite(loss) ? fmt::format("{:.5g}", loss) : "-"; }
 
+/// "rank 0: Transformer Engine, delayed scaling (certain): 96 x transformer_engine::..., ..."
+std::string frameworkNote(const std::string& mode, const analysis::Framework& framework)
+{
+    std::string note = fmt::format("{}: {}", mode, analysis::describe(framework));
+    std::string_view separator = ": ";
+    for (const analysis::FrameworkEvidence& e : framework.evidence) {
+        constexpr std::size_t kShown = 60;
+        const bool cut = e.name.size() > kShown;
+        note +=
+            fmt::format("{}{} x {}{} ({})", separator, e.count, e.name.substr(0, kShown), cut ? "..." : "", e.tells);
+        separator = ", ";
+    }
+    return note;
+}
+
+Json frameworkJson(const analysis::Framework& framework)
+{
+    Json evidence = Json::array();
+    for (const analysis::FrameworkEvidence& e : framework.evidence)
+        evidence.push_back({{"name", e.name}, {"tells", e.tells}, {"count", e.count}});
+    return {{"name", framework.name.empty() ? Json() : Json(framework.name)},
+            {"recipe", framework.recipe.empty() ? Json() : Json(framework.recipe)},
+            {"uses_fp8", framework.usesFp8},
+            {"compiled", framework.compiled},
+            {"confidence", analysis::toString(framework.confidence)},
+            {"evidence", std::move(evidence)}};
+}
+
 Table runTable(const Trace& trace, const TraceOptions& options)
 {
     Table table;
@@ -64,6 +93,10 @@ Table runTable(const Trace& trace, const TraceOptions& options)
                               timeCell(facts.endNs - run.startNs, options.timeUnit),
                               {lossText(facts.lastLoss), std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
                               textCell(state)});
+    }
+    for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
+        if (trace.runs[r].origin == Origin::Imported)
+            table.notes.push_back(frameworkNote(trace.runs[r].mode, analysis::detectFramework(trace, RunId(r))));
     }
     for (const Device& device : trace.devices) {
         table.notes.push_back(fmt::format("device: {} ({}, {} {}){}", device.name, device.arch, device.units,
@@ -95,7 +128,8 @@ Json toJson(const Trace& trace)
                                     {"last_loss", std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
                                     {"complete", run.complete},
                                     {"note", run.note},
-                                    {"config", run.configToml}});
+                                    {"config", run.configToml},
+                                    {"framework", frameworkJson(analysis::detectFramework(trace, RunId(r)))}});
     }
     document["devices"] = Json::array();
     for (const Device& d : trace.devices) {

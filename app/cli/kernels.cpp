@@ -3,18 +3,23 @@
 #include "app/cli/command.h"
 #include "app/cli/open_progress.h"
 
+#include "app/analysis/classify/kernel_name.h"
 #include "app/analysis/overview.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 namespace fp8scope::cli {
 namespace {
 
+constexpr std::size_t kLongestComment = 200;
+
 struct KernelOptions : TraceOptions {
     std::size_t top = 30;
     std::string sort = "exposed";
+    bool unknown = false;
 };
 
 std::int64_t sortKey(const analysis::KernelTime& k, const std::string& sort)
@@ -29,6 +34,8 @@ std::int64_t sortKey(const analysis::KernelTime& k, const std::string& sort)
 std::vector<analysis::KernelTime> chosenKernels(const analysis::Breakdown& run, const KernelOptions& options)
 {
     std::vector<analysis::KernelTime> kernels = run.kernels;
+    if (options.unknown)
+        std::erase_if(kernels, [](const auto& k) { return k.role != Role::Other; });
     std::stable_sort(kernels.begin(), kernels.end(),
                      [&](const auto& a, const auto& b) { return sortKey(a, options.sort) > sortKey(b, options.sort); });
     if (options.top > 0 && kernels.size() > options.top)
@@ -47,7 +54,7 @@ Cell rateCell(const analysis::KernelTime& k)
 }
 
 Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::vector<analysis::KernelTime>& kernels,
-              const std::string& unit)
+              const std::string& unit, bool unknownOnly)
 {
     Table table;
     table.columns = {{"kernel", "name", false, true},
@@ -69,7 +76,7 @@ Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::vec
                               timeCell(k.p95Ns, unit),
                               rateCell(k)});
     }
-    if (kernels.size() < run.kernels.size())
+    if (kernels.size() < run.kernels.size() && !unknownOnly)
         table.notes.push_back(fmt::format("{} more; --top 0 shows all", run.kernels.size() - kernels.size()));
     return table;
 }
@@ -104,6 +111,45 @@ Json toJson(const Trace& trace, const std::vector<analysis::Breakdown>& runs, co
     return document;
 }
 
+/// The function as an expression that takes it alone: what RE2 reads as syntax is escaped.
+std::string expressionOf(std::string_view function)
+{
+    std::string expression = "^";
+    for (const char c : function) {
+        if (std::string_view("\\.+*?()|[]{}^$").find(c) != std::string_view::npos)
+            expression += '\\';
+        expression += c;
+    }
+    return expression + "$";
+}
+
+/// Rules for a user's file, one a function, longest time first; the role is for the user to fill in.
+std::string ruleSnippet(const Trace& trace, const std::vector<analysis::Breakdown>& runs, const KernelOptions& options)
+{
+    std::string out;
+    std::set<std::string> functions;
+    for (const analysis::Breakdown& run : runs) {
+        for (const analysis::KernelTime& k : chosenKernels(run, options)) {
+            const analysis::KernelName name(trace.name(k.name).text);
+            const std::string function(name.function());
+            if (function.find_first_of("'\n\r") != std::string::npos || !functions.insert(function).second)
+                continue;
+            const double share =
+                run.stepNs > 0 ? static_cast<double>(k.exposedNs) / static_cast<double>(run.stepNs) : 0.0;
+            out += fmt::format("# {} a step, {} of it, {:.4g} times: {}\n[[rule]]\nid = \"own-{}\"\nfunction = '{}'\n"
+                               "role = \"other\"  # your word for it\n\n",
+                               analysis::formatTime(k.exposedNs, options.timeUnit), analysis::formatPercent(share),
+                               k.countPerStep, std::string(name.text().substr(0, kLongestComment)), functions.size(),
+                               expressionOf(function));
+        }
+    }
+    if (out.empty())
+        return "Every kernel is known.\n";
+    return "# Kernels that no rule knows. Give each a role and put them into "
+           "~/.config/fp8scope/kernel_rules.toml.\n\n" +
+           out;
+}
+
 }  // namespace
 
 void addKernelsCommand(CLI::App& app, Program&)
@@ -116,6 +162,7 @@ void addKernelsCommand(CLI::App& app, Program&)
     command->add_option("--sort", options->sort, "By exposed, busy, count or median")
         ->check(CLI::IsMember({"exposed", "busy", "count", "median"}).description(""))
         ->option_text("KEY");
+    command->add_flag("--unknown", options->unknown, "Only kernels that no rule knows, as rules to fill in");
     command->callback([options] {
         const Trace trace = openWithProgress(options->file, options->rules);
         const std::vector<analysis::Breakdown> runs = chosenRuns(trace, *options);
@@ -123,8 +170,13 @@ void addKernelsCommand(CLI::App& app, Program&)
             printJson(toJson(trace, runs, *options));
             return;
         }
+        if (options->unknown && options->format == Format::Table) {
+            print(ruleSnippet(trace, runs, *options));
+            return;
+        }
         for (std::size_t i = 0; i < runs.size(); ++i) {
-            Table table = tableOf(trace, runs[i], chosenKernels(runs[i], *options), options->timeUnit);
+            Table table =
+                tableOf(trace, runs[i], chosenKernels(runs[i], *options), options->timeUnit, options->unknown);
             if (options->format == Format::Csv) {
                 print(renderCsvOfRun(std::move(table), runs[i].mode, i == 0));
                 continue;

@@ -67,6 +67,7 @@ int main(int argc, char** argv)
     cli::addRanksCommand(app, program);
     cli::addNumericsCommand(app, program);
     cli::addClassifyCommand(app, program);
+    cli::addCheckRulesCommand(app, program);
     cli::addQueryCommand(app, program);
     cli::addReportCommand(app, program);
     cli::addEngineWorkerCommand(app, program);

@@ -25,7 +25,8 @@ std::filesystem::path ownRules()
     return std::filesystem::path(home) / ".config" / "fp8scope" / "kernel_rules.toml";
 }
 
-/// The whole file as text.
+}  // namespace
+
 std::string readText(const std::filesystem::path& path)
 {
     std::ifstream in(path, std::ios::binary);
@@ -34,8 +35,6 @@ std::string readText(const std::filesystem::path& path)
         throw Error("the file cannot be read", path.string(), "check the path and its permissions");
     return text;
 }
-
-}  // namespace
 
 analysis::KernelClassifier classifierOf(const std::vector<std::filesystem::path>& files)
 {

@@ -215,6 +215,8 @@ Table honestyTable(const analysis::Honesty& honesty)
                   {"Statistic", honesty.statistic},
                   {"Kernels", honesty.classified},
                   {"Losses", honesty.losses}};
+    if (!honesty.framework.empty())
+        table.rows.push_back({"Framework", honesty.framework});
     return table;
 }
 

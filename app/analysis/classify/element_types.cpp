@@ -176,7 +176,8 @@ std::optional<GemmTypes> tensileTypes(std::string_view text)
 /// "_matmul_ogs_NNT_bf16xbf16xmxfp4": result x operand x operand.
 std::optional<GemmTypes> matmulOgsTypes(std::string_view text)
 {
-    static const RE2 kOgs("matmul_ogs_[NT]+_([a-z0-9]+)x([a-z0-9]+)x([a-z0-9]+)_");
+    static const RE2 kOgs(
+        "matmul_ogs_[NT]+_(mx[a-z0-9]+?|[a-wyz0-9]+)x(mx[a-z0-9]+?|[a-wyz0-9]+)x(mx[a-z0-9]+|[a-wyz0-9]+)_");
     StringPiece d;
     StringPiece a;
     StringPiece b;
@@ -257,7 +258,7 @@ std::string_view typeWord(std::string_view function)
     static const TypePatterns kWords{
         {"e2m1", "(?i)nvfp4|mxfp4|fp4|f4gemm|(?:^|[^a-z0-9])e2m1"},
         {"e5m2", "(?i)(?:^|[^a-z0-9])e5m2|bf8"},
-        {"e4m3", "(?i)fp8|float8|mxfp8|hfp8|(?:^|[^u])e4m3|fp8e4nv|blockscale|w8a8_block|f8f8"},
+        {"e4m3", "(?i)fp8|float8|mxfp8|hfp8|(?:^|[^u])e4m3|fp8e4nv|block_?scaled?|w8a8_block|f8f8"},
         {"int8", "(?i)int8|(?:^|_)i8(?:_|$)|w8a8|a8w8|8bit|w4a8"},
         {"bf16", "(?i)bf16|bfloat16"},
         {"f16", "(?i)fp16|(?:^|[^a-z0-9])f16|float16"},
@@ -280,7 +281,12 @@ GemmTypes gemmTypes(const KernelName& name)
         return *types;
     if (const std::string_view word = typeWord(name.function()); !word.empty())
         return bothOperands(word);
-    return bothOperands(narrowestCppType(text));
+    const std::string_view wrapped =
+        typeWord(name.words());  // of what a wrapping kernel wraps: "device gemm fp4 gemm sm100"
+    if (const Precision p = precisionOfElement(wrapped); p == Precision::Fp4 || p == Precision::Fp8)
+        return bothOperands(wrapped);
+    const std::string_view type = narrowestCppType(text);
+    return bothOperands(type.empty() ? wrapped : type);
 }
 
 Precision precisionOfElement(std::string_view type)

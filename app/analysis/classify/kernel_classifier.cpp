@@ -67,7 +67,7 @@ bool holds(const std::unique_ptr<RE2>& expression, std::string_view text)
 }
 
 struct CompiledRule {
-    std::unique_ptr<RE2> function, pattern, unless;
+    std::unique_ptr<RE2> function, words, pattern, unless, unlessWords;
 };
 
 struct CompiledOp {
@@ -82,6 +82,7 @@ struct KernelClassifier::Compiled {
     std::vector<CompiledRule> compiled;  ///< of `rules`, by index
     std::vector<CompiledOp> ops;
     ExpressionSet byFunction;  ///< rules with `function`
+    ExpressionSet byWords;     ///< rules with `words` and no `function`
     ExpressionSet byPattern;   ///< rules with `pattern` only
 
     /// Rules that take the name, in order, until `stop` says so.
@@ -94,14 +95,16 @@ void KernelClassifier::Compiled::forEachMatch(const KernelName& name, NameContex
 {
     std::vector<std::uint32_t> candidates;
     byFunction.match(name.function(), candidates);
+    byWords.match(name.words(), candidates);
     byPattern.match(name.text(), candidates);
     std::sort(candidates.begin(), candidates.end());
     for (const std::uint32_t index : candidates) {
         const CompiledRule& r = compiled[index];
-        const bool takes = (!rules[index].needsFp8 || context == NameContext::Fp8) &&
-                           (!r.function || holds(r.function, name.function())) &&
-                           (!r.pattern || holds(r.pattern, name.text())) &&
-                           (!r.unless || !holds(r.unless, name.text()));
+        const bool takes =
+            (!rules[index].needsFp8 || context == NameContext::Fp8) &&
+            (!r.function || holds(r.function, name.function())) && (!r.words || holds(r.words, name.words())) &&
+            (!r.pattern || holds(r.pattern, name.text())) && (!r.unless || !holds(r.unless, name.text())) &&
+            (!r.unlessWords || !holds(r.unlessWords, name.words()));
         if (takes && stop(index))
             return;
     }
@@ -176,15 +179,19 @@ KernelClassifier::KernelClassifier(std::span<const RuleFile> files)
             const auto index = static_cast<std::uint32_t>(compiled->rules.size());
             if (!rule.function.empty())
                 compiled->byFunction.add(rule.function, index);
+            else if (!rule.words.empty())
+                compiled->byWords.add(rule.words, index);
             else
                 compiled->byPattern.add(rule.pattern, index);
-            compiled->compiled.push_back({compile(rule.function), compile(rule.pattern), compile(rule.unless)});
+            compiled->compiled.push_back({compile(rule.function), compile(rule.words), compile(rule.pattern),
+                                          compile(rule.unless), compile(rule.unlessWords)});
             compiled->rules.push_back(rule);
         }
         for (const OpRule& rule : file.ops)
             compiled->ops.push_back({rule, compile(rule.name), compile(rule.types)});
     }
     compiled->byFunction.compile();
+    compiled->byWords.compile();
     compiled->byPattern.compile();
     m_compiled = std::move(compiled);
 }

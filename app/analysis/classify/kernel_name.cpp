@@ -113,6 +113,28 @@ std::size_t lambda(std::string_view in, std::string& out)
     return end + 2;
 }
 
+/// clang's "'lambda0'(float)" as "{lambda(float)#2}": its first has no number.
+std::size_t clangLambda(std::string_view in, std::string& out)
+{
+    constexpr std::string_view kLambda = "'lambda";
+    if (!in.starts_with(kLambda))
+        return 0;
+    std::size_t end = kLambda.size();
+    std::size_t number = 0;
+    for (; end < in.size() && isDigit(in[end]) && number < 1000; ++end)
+        number = 10 * number + static_cast<std::size_t>(in[end] - '0');
+    const bool isFirst = end == kLambda.size();
+    const std::size_t close = in.find(')', end);
+    if (!in.substr(end).starts_with("'(") || close == std::string_view::npos)
+        return 0;
+    out += "{lambda";
+    out += in.substr(end + 1, close - end);
+    out += '#';
+    out += std::to_string(isFirst ? 1 : number + 2);
+    out += '}';
+    return close + 1;
+}
+
 /// Nsight's spelling as the PyTorch profiler's; a name in the latter stays as it is.
 std::string inOneSpelling(std::string_view in)
 {
@@ -125,6 +147,8 @@ std::string inOneSpelling(std::string_view in)
             read = typedLiteral(rest, out);
         else if (rest[0] == '[')
             read = lambda(rest, out);
+        else if (rest[0] == '\'')
+            read = clangLambda(rest, out);
         else if (rest[0] == '<' && rest.starts_with("<unnamed>")) {
             out += kAnonymous;
             read = 9;
@@ -178,9 +202,65 @@ private:
     std::vector<char> m_open;
 };
 
+/// AMD's tools write the code object's symbol, "name.kd" or "name [clone .kd]".
+std::string_view withoutSuffix(std::string_view raw)
+{
+    for (const std::string_view suffix : {" [clone .kd]", ".kd"}) {
+        if (raw.ends_with(suffix))
+            return raw.substr(0, raw.size() - suffix.size());
+    }
+    return raw;
+}
+
+/// "moe::dev::routingIndicesKernel" as "moe dev routing indices kernel".
+void appendWords(std::string_view path, std::string& words)
+{
+    char before = '\0';
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        const char c = path[i];
+        const auto byte = static_cast<unsigned char>(c);
+        const bool upper = std::isupper(byte) != 0;
+        const bool nextLower = i + 1 < path.size() && std::islower(static_cast<unsigned char>(path[i + 1])) != 0;
+        const bool beforeUpper = std::isupper(static_cast<unsigned char>(before)) != 0;
+        const bool begins =
+            upper && std::isalnum(static_cast<unsigned char>(before)) != 0 && (!beforeUpper || nextLower);
+        const bool separates = std::isalnum(byte) == 0;
+        if ((begins || separates) && !words.empty() && words.back() != ' ')
+            words += ' ';
+        if (!separates)
+            words += static_cast<char>(std::tolower(byte));
+        before = c;
+    }
+    if (!words.empty() && words.back() != ' ')
+        words += ' ';
+}
+
+constexpr std::size_t kWrappedPath = 200;  // longer than any path; the rest is types
+
+bool wrapsAnother(std::string_view function)
+{
+    for (const std::string_view wrapper : {"device_kernel", "Kernel", "Kernel2", "kentry", "kernel_entry", "kentry2"}) {
+        if (function == wrapper ||
+            (function.ends_with(wrapper) && function[function.size() - wrapper.size() - 1] == ':'))
+            return true;
+    }
+    return false;
+}
+
 }  // namespace
 
-KernelName::KernelName(std::string_view raw) : m_text(inOneSpelling(demangled(raw))) { takeApart(); }
+KernelName::KernelName(std::string_view raw) : m_text(inOneSpelling(demangled(withoutSuffix(raw))))
+{
+    takeApart();
+    listWords();
+}
+
+void KernelName::listWords()
+{
+    appendWords(function(), m_words);
+    if (wrapsAnother(function()))
+        appendWords(templateArguments().substr(0, kWrappedPath), m_words);
+}
 
 void KernelName::takeApart()
 {

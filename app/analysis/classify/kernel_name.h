@@ -17,6 +17,9 @@ public:
     [[nodiscard]] std::string_view text() const { return m_text; }
     /// "at::native::reduce_kernel": the function's path without return type, template arguments and parameters.
     [[nodiscard]] std::string_view function() const { return part(m_functionBegin, m_functionEnd); }
+    /// The words of the function's path in lower case: "at native reduce kernel", "fmha sm100a kernel". Of a kernel
+    /// that only wraps another (cutlass::device_kernel<...>, ck_tile::kentry<...>) also those of what it wraps.
+    [[nodiscard]] std::string_view words() const { return m_words; }
     /// What stands between the function's own < and >; empty for one that is no template.
     [[nodiscard]] std::string_view templateArguments() const { return part(m_argumentsBegin, m_argumentsEnd); }
 
@@ -26,8 +29,9 @@ private:
         return std::string_view(m_text).substr(begin, end - begin);
     }
     void takeApart();
+    void listWords();
 
-    std::string m_text;
+    std::string m_text, m_words;
     std::size_t m_functionBegin = 0, m_functionEnd = 0;
     std::size_t m_argumentsBegin = 0, m_argumentsEnd = 0;
 };

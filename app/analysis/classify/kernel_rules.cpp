@@ -15,8 +15,9 @@
 namespace fp8scope::analysis {
 namespace {
 
-constexpr std::array<std::string_view, 10> kRuleKeys{"id",    "function",  "pattern", "unless",  "role",
-                                                     "fused", "precision", "library", "grammar", "needs"};
+constexpr std::array<std::string_view, 12> kRuleKeys{"id",        "function",     "words",   "pattern",
+                                                     "unless",    "unless_words", "role",    "fused",
+                                                     "precision", "library",      "grammar", "needs"};
 constexpr std::array<std::string_view, 5> kOpKeys{"id", "name", "types", "role", "fused"};
 constexpr std::array<std::string_view, 4> kGrammars{"", "nvjet", "inductor", "gemm"};
 
@@ -145,7 +146,9 @@ KernelRule kernelRule(const Entry& entry, const std::string& file)
     rule.id = entry.text("id");
     rule.function = entry.expression("function");
     rule.pattern = entry.expression("pattern");
+    rule.words = entry.expression("words");
     rule.unless = entry.expression("unless");
+    rule.unlessWords = entry.expression("unless_words");
     rule.grammar = entry.grammar();
     const bool grammarTellsRole = rule.grammar == NameGrammar::Inductor;
     rule.role = grammarTellsRole ? Role::Other : entry.role();
@@ -155,8 +158,8 @@ KernelRule kernelRule(const Entry& entry, const std::string& file)
     rule.needsFp8 = entry.needsFp8();
     rule.file = file;
     rule.line = entry.line();
-    if (rule.function.empty() && rule.pattern.empty())
-        entry.fail("the rule would take every kernel", "add function = or pattern =");
+    if (rule.function.empty() && rule.pattern.empty() && rule.words.empty())
+        entry.fail("the rule would take every kernel", "add function =, words = or pattern =");
     return rule;
 }
 

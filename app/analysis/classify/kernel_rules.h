@@ -18,9 +18,11 @@ enum class NameGrammar : std::uint8_t { None, Nvjet, Inductor, Gemm };
 /// One [[rule]]: a kernel that all its expressions take is what it says. The first rule that takes a kernel decides.
 struct KernelRule {
     std::string id;
-    std::string function;  ///< RE2, found in KernelName::function(); empty: any
-    std::string pattern;   ///< RE2, found in KernelName::text(); empty: any
-    std::string unless;    ///< RE2, not found in KernelName::text(); empty: none
+    std::string function;     ///< RE2, found in KernelName::function(); empty: any
+    std::string pattern;      ///< RE2, found in KernelName::text(); empty: any
+    std::string words;        ///< RE2, found in KernelName::words(); empty: any
+    std::string unless;       ///< RE2, not found in KernelName::text(); empty: none
+    std::string unlessWords;  ///< RE2, not found in KernelName::words(); empty: none
     Role role = Role::Other;
     RoleSet fused{};
     std::optional<Precision> precision;  ///< nullopt: read off the types in the name

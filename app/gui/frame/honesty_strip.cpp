@@ -54,6 +54,7 @@ void HonestyStrip::setHonesty(const analysis::Honesty& honesty, const Trace& tra
     m_steps->setText(toQt(honesty.steps));
     m_statistic->setText(toQt(honesty.statistic));
     m_classified->setText(toQt(honesty.classified));
+    m_classified->setToolTip(honesty.framework.empty() ? QString() : tr("Made by %1").arg(toQt(honesty.framework)));
     m_losses->setText(toQt(honesty.losses));
     setRole(m_losses, honesty.lossy ? u"bad"_s : u"dim"_s);
     m_losses->setToolTip(diagnosticsText(trace));
