@@ -24,6 +24,9 @@ void addClassifyCommand(CLI::App&, Program&);
 void addCheckRulesCommand(CLI::App&, Program&);
 void addQueryCommand(CLI::App&, Program&);
 void addReportCommand(CLI::App&, Program&);
+void addPredictCommand(CLI::App&, Program&);
+void addDevicesCommand(CLI::App&, Program&);
+void addCalibrateCommand(CLI::App&, Program&);
 /// Hidden: the child process of `run` that trains.
 void addEngineWorkerCommand(CLI::App&, Program&);
 

@@ -70,6 +70,9 @@ int main(int argc, char** argv)
     cli::addCheckRulesCommand(app, program);
     cli::addQueryCommand(app, program);
     cli::addReportCommand(app, program);
+    cli::addPredictCommand(app, program);
+    cli::addDevicesCommand(app, program);
+    cli::addCalibrateCommand(app, program);
     cli::addEngineWorkerCommand(app, program);
 
     try {

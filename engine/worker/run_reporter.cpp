@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/worker/run_reporter.h"
 
+#include "engine/worker/cpu_device.h"
 #include "engine/worker/plan_records.h"
 
 #include <chrono>
@@ -31,14 +32,8 @@ RunReporter::RunReporter(wire::Producer& producer, const plan::StepPlan& plan) :
 
 void RunReporter::declareDevice()
 {
-    const cpu::CpuInfo cpu = cpu::cpuInfo();
     wire::Encoder& records = m_producer.records();
-    const auto device = records.append(wire::Device{.name = cpu.name,
-                                                    .kind = "cpu",
-                                                    .arch = cpu.level,
-                                                    .units = cpu.cores,
-                                                    .memoryBytes = cpu.memoryBytes,
-                                                    .hasFp8 = false});
+    const auto device = records.append(cpuDevice());
     m_queue = records.append(wire::Track{.kind = TrackKind::DeviceQueue, .name = "CPU executor", .device = device});
 }
 

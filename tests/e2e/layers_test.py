@@ -17,6 +17,7 @@ ALLOWED = {
     "engine/plan": {"engine/numerics"},
     "engine/kernels": {"engine/numerics"},
     "engine/cpu": {"engine/kernels", "engine/plan", "engine/numerics"},
+    "engine/predict": {"engine/plan", "engine/numerics"},
     "collector/import": {"collector/trace"},
     "collector/export": {"collector/trace"},
     "collector/wire": set(),
@@ -25,11 +26,12 @@ ALLOWED = {
     "engine/worker": {"collector/wire", "engine/cpu", "engine/plan", "engine/numerics"},
     "app/analysis": {"collector/trace", "engine/plan"},
     "app/open": {"app/analysis", "collector/import", "collector/trace"},
-    "app/session": {"collector/recorder", "collector/trace", "collector/wire", "engine/plan"},
+    "app/session": {"collector/recorder", "collector/trace", "collector/wire", "engine/plan", "engine/predict",
+                    "engine/worker"},
     "app/report": {"app/analysis", "collector/trace"},
     "app/cli": {"app/session", "app/open", "app/report", "app/analysis", "collector/export", "collector/import",
                 "collector/recorder", "collector/trace", "collector/wire",
-                "engine/plan", "engine/worker", "engine/numerics"},
+                "engine/plan", "engine/predict", "engine/worker", "engine/numerics"},
     "app/gui": {"app/open", "app/report", "app/analysis", "collector/trace"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"((?:app|collector|engine|tests)/[^"]+)"', re.M)
