@@ -85,7 +85,7 @@ TEST(DeviceTableTest, NamesFileLineAndKeyOfAMistake)
     EXPECT_THAT(errorOfToml("[[device]]\nid = \"x\"\n"), HasSubstr("a device needs id, sms"));
     EXPECT_THAT(errorOfToml("[[device\n"), HasSubstr("mine.toml:1"));
     EXPECT_THAT(errorOfToml("[[fit]]\ndevice = \"nothing\"\n"), HasSubstr("'nothing', which is no device"));
-    EXPECT_THAT(errorOfToml("[[fit]]\ndevice = \"h100-sxm\"\n[fit.gemm.bf16]\nfloor = 2\n"),
+    EXPECT_THAT(errorOfToml("[[fit]]\ndevice = \"h100-sxm\"\n[fit.gemm.bf16]\nfloor_u = 2\n"),
                 HasSubstr("did you mean 'floor_us'"));
     EXPECT_THAT(errorOfToml("[[fit]]\ndevice = \"h100-sxm\"\n[fit.gemm.bf16]\nfloor_us = 0\n"),
                 HasSubstr("must be above 0"));

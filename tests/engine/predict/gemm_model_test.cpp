@@ -61,10 +61,11 @@ TEST(GemmModelTest, SplitKFillsTheSmsOfASmallGrid)
 TEST(GemmModelTest, ASkinnyGemmIsBoundByMemory)
 {
     GemmMachine machine = plainMachine();
-    machine.bandwidth = 1e12;
+    machine.bandwidth = 0.5e12;
+    machine.l2Bytes = 1;  // keeps nothing
     const GemmTime time = predictGemm(machine, plainConstants(), {128, 8192, 8192});
     EXPECT_EQ(time.bound, Bound::Memory);
-    EXPECT_NEAR(time.memoryUs, (128.0 * 8192 + 8192.0 * 8192 + 128.0 * 8192) * 2 / 1e6, 5);  // D stays in no L2 either
+    EXPECT_NEAR(time.memoryUs, (128.0 * 8192 + 8192.0 * 8192 + 128.0 * 8192) * 2 / 0.5e6, 5);
 }
 
 TEST(GemmModelTest, LongGemmsLoseClockAndSteadyRunsAreNeverABurst)

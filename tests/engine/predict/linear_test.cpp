@@ -10,7 +10,8 @@ namespace {
 LinearTime onH100(LinearShape shape, Quantization way, Pass pass = Pass::Training)
 {
     static const DeviceTable table = builtInDevices();
-    return predictLinear(table.find("h100-sxm"), {.shape = shape, .quantization = way, .pass = pass});
+    return predictLinear(table.find("h100-sxm"),
+                         {.shape = shape, .quantization = way, .pass = pass, .clock = Clock::Steady});
 }
 
 TEST(LinearTest, EagerFp8IsSlowerThanBf16OnASmallModel)
@@ -25,7 +26,7 @@ TEST(LinearTest, EagerFp8IsSlowerEvenAt16384AndFusedIsFaster)
     EXPECT_LT(onH100(wide, Quantization::Eager).speedup(), 0.95);
     const double fused = onH100(wide, Quantization::Fused).speedup();
     EXPECT_GT(fused, 1.3);
-    EXPECT_LT(fused, 1.75);
+    EXPECT_LT(fused, 1.85);
 }
 
 TEST(LinearTest, ANarrowOutputLayerIsNotWorthFp8)
