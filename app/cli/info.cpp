@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope info`: what a trace file holds, and whether it is whole.
 #include "app/cli/command.h"
+#include "app/cli/memory_table.h"
 #include "app/cli/open_progress.h"
 
 #include "app/analysis/framework.h"
@@ -128,6 +129,7 @@ Json toJson(const Trace& trace)
                                     {"last_loss", std::isfinite(facts.lastLoss) ? Json(facts.lastLoss) : Json()},
                                     {"complete", run.complete},
                                     {"note", run.note},
+                                    {"memory", memoryJson(trace, RunId(r))},
                                     {"config", run.configToml},
                                     {"framework", frameworkJson(analysis::detectFramework(trace, RunId(r)))}});
     }
@@ -162,6 +164,8 @@ void addInfoCommand(CLI::App& app, Program&)
     command->callback([options] {
         const Trace trace = openWithProgress(options->file, options->rules);
         emitResult(options->format, runTable(trace, *options), [&] { return toJson(trace); });
+        if (options->format == Format::Table)
+            printMemory(trace);
     });
 }
 

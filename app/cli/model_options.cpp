@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli/model_options.h"
 
+#include "app/cli/fusion_option.h"
 #include "app/cli/presets.h"
 #include "app/cli/read_file.h"
 
@@ -36,6 +37,8 @@ plan::MlpConfig configOf(const ModelOptions& options)
         config = plan::parseConfig(presetToml(options.preset), "preset " + options.preset);
     for (const auto& [key, value] : options.settings)
         plan::applySetting(config, key, value, "option for " + key);
+    for (const std::string& word : options.fusions)  // last: "all" depends on the recipe
+        applyFusionWord(config, word);
     return config;
 }
 
@@ -76,15 +79,13 @@ void addModelOptions(CLI::App& command, ModelOptions& options)
     command
         .add_option_function<std::vector<std::string>>(
             "--fusion",
-            [&options](const std::vector<std::string>& switches) {
-                for (const std::string& s : switches) {
-                    const std::size_t eq = s.find('=');
-                    options.settings.emplace_back("fusion." + s.substr(0, eq),
-                                                  eq == std::string::npos ? "true" : s.substr(eq + 1));
-                }
+            [&options](const std::vector<std::string>& words) {
+                options.fusions.insert(options.fusions.end(), words.begin(), words.end());
             },
-            "Switch one fusion on or off in all modes that can have it: cast_transpose=false")
-        ->option_text("NAME[=BOOL]");
+            "Fusions on or off in all modes that can have them: all (what fp8-fused has), none, or names,\n"
+            "cast_chain,cast_transpose=false; run --fusion list prints what there is")
+        ->delimiter(',')
+        ->option_text("all|none|NAME[=BOOL],...");
     command
         .add_option_function<std::vector<std::string>>(
             "--set",

@@ -17,6 +17,7 @@ struct ModelOptions {
     std::filesystem::path config;
     std::string preset;
     std::vector<std::pair<std::string, std::string>> settings;  ///< key, value, in the order given
+    std::vector<std::string> fusions;                           ///< words of --fusion, likewise
 };
 
 /// --preset, --config, --widths, --modes, --batch, ... --set. `options` must outlive the parsing.

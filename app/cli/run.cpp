@@ -3,7 +3,9 @@
 #include "app/cli/advise_table.h"
 #include "app/cli/breakdown_table.h"
 #include "app/cli/compare_table.h"
+#include "app/cli/fusion_option.h"
 #include "app/cli/interrupt_stop.h"
+#include "app/cli/memory_table.h"
 #include "app/cli/model_options.h"
 #include "app/cli/run_progress.h"
 
@@ -15,7 +17,6 @@
 
 #include <fmt/format.h>
 
-
 namespace fp8scope::cli {
 namespace {
 
@@ -24,6 +25,7 @@ struct RunOptions : ModelOptions {
     bool force = false;
     bool printPlan = false;
     bool printConfig = false;
+    double maxHours = session::RunRequest{}.maxHours;
     int threads = 0;
     ProgressStyle progress = ProgressStyle::Auto;
 };
@@ -43,6 +45,7 @@ void printSummary(const std::filesystem::path& file)
         print("\n");
         printAccounts(trace, overview.accounts, options);
     }
+    printMemory(trace);
     print("\nWhat to change, estimated gain a step:\n");
     printFindings(trace, overview.findings, options, false);
 }
@@ -50,26 +53,32 @@ void printSummary(const std::filesystem::path& file)
 int execute(const RunOptions& options, const Program& program)
 {
     plan::MlpConfig config;
+    const bool listFusions = options.fusions == std::vector<std::string>{"list"};
     try {
-        config = configOf(options);
+        ModelOptions model = options;
+        if (listFusions)
+            model.fusions.clear();
+        config = configOf(model);
     } catch (const Error& e) {
         fmt::print(stderr, "fp8scope: {}\n", e.what());
         return kUsage;
     }
+    if (listFusions)
+        print(fusionList(config));
     if (options.printConfig)
         print(plan::toToml(config));
     if (options.printPlan) {
         for (const std::string& mode : config.modes)
             print(plan::print(plan::buildPlan(config, mode)) + "\n");
     }
-    if (options.printPlan || options.printConfig)
+    if (options.printPlan || options.printConfig || listFusions)
         return kSuccess;
     if (options.output.empty())
         throw CLI::RequiredError("-o,--output");
     if (!options.force && std::filesystem::exists(options.output))
         throw Error("the file exists", options.output.string(), "choose another name, or replace it with --force");
 
-    session::RunRequest request{config, options.output, options.force, options.threads};
+    session::RunRequest request{config, options.output, options.force, options.threads, options.maxHours};
     ProgressPrinter progress(options.progress);
     InterruptStop interrupt;
     const session::RunOutcome outcome = session::runTraining(
@@ -92,13 +101,18 @@ void addRunCommand(CLI::App& app, Program& program)
     auto options = std::make_shared<RunOptions>();
     CLI::App* command = app.add_subcommand("run", "Train the bundled engine in several modes and record it");
     addModelOptions(*command, *options);
-    addSetting(*command, *options, "--recipe", "recipe.kind", 
+    addSetting(*command, *options, "--recipe", "recipe.kind",
                "How scales are chosen: tensorwise, delayed, rowwise, rowwise_with_gw_hp, blockwise or mxfp8", "NAME");
     command->add_option("-o,--output", options->output, "The trace to write")->option_text("FILE.fp8trace");
     command->add_flag("--force", options->force, "Replace the output file if it exists");
     command->add_option("--threads", options->threads, "CPU threads of the engine (0: all)")
         ->check(CLI::Range(0, 1024).description(""))
         ->option_text("N");
+    command
+        ->add_option("--max-hours", options->maxHours,
+                     "Refuse a run that would take longer on this CPU, by estimate (1)")
+        ->check(CLI::PositiveNumber.description(""))
+        ->option_text("X");
     command->add_flag("--print-plan", options->printPlan, "Print each mode's plan and stop");
     command->add_flag("--print-config", options->printConfig, "Print the complete configuration and stop");
     command->add_option("--progress", options->progress, "auto, bar, plain, json or none")

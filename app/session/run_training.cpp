@@ -42,15 +42,17 @@ double stepWeight(const plan::StepPlan& plan)
     return seconds;
 }
 
-/// Asks the engine whether this machine can hold all modes: only it knows what an executor takes.
-void requireMemory(const plan::MlpConfig& config, const std::filesystem::path& program)
+/// Asks the engine whether this machine can run all modes: only it knows what an executor takes.
+void refuseTooLarge(const RunRequest& request, const std::filesystem::path& program)
 {
     const recorder::SessionDirectory directory;
     const std::filesystem::path file = directory.path() / "config.toml";
     const std::filesystem::path output = directory.path() / "output";
-    std::ofstream(file) << plan::toToml(config);
-    ChildProcess check(
-        {.program = program, .arguments = {"engine-worker", "--check", file.string()}, .output = output});
+    std::ofstream(file) << plan::toToml(request.config);
+    ChildProcess check({.program = program,
+                        .arguments = {"engine-worker", "--check", file.string(), "--max-hours",
+                                      std::to_string(request.maxHours), "--threads", std::to_string(request.threads)},
+                        .output = output});
     const ExitStatus status = check.wait();
     if (status.signal != 0)
         throw Error("the engine was killed by signal " + std::to_string(status.signal) + " before the run",
@@ -67,7 +69,7 @@ RunOutcome runTraining(const RunRequest& request, const std::filesystem::path& p
     std::vector<double> weights;
     for (const std::string& mode : request.config.modes)
         weights.push_back(stepWeight(plan::buildPlan(request.config, mode)));
-    requireMemory(request.config, program);
+    refuseTooLarge(request, program);
     const IgnoreFileSizeSignal ignore;
     return TrainingRun(request, program, onProgress, std::move(weights)).runAll(stop);
 }

@@ -18,6 +18,7 @@ struct RunRequest {
     std::filesystem::path output;
     bool replace = false;  ///< overwrite an existing file
     int threads = 0;
+    double maxHours = 1;  ///< an estimate beyond it is refused
 };
 
 /// After every step, and when a mode starts (step 0).
@@ -41,7 +42,7 @@ struct RunOutcome {
 
 /// Runs all modes in turn, each in a child process (`fp8scope engine-worker`), into one trace.
 ///
-/// Refuses before anything is written, by Error, what cannot work: a plan that this machine's memory does not hold, an
+/// Refuses before anything is written, by Error, what cannot work: plans that this machine's memory does not hold or that would take longer than maxHours, an
 /// output file that exists (unless `replace`) or that another run is writing. A mode that fails by itself (its loss is
 /// no longer finite) does not keep the later ones from running. A killed child, a cancel (the child finishes its step;
 /// it is killed if that takes longer than ten seconds and two steps) and a full disk end the run. In each case what was

@@ -18,6 +18,7 @@ public:
     /// Allocates the plan's arenaBytes; persistent tensors get their initialValue, all others are zero.
     explicit Arena(const plan::StepPlan&);
 
+    [[nodiscard]] std::size_t size() const { return m_memory.size(); }  ///< bytes
     [[nodiscard]] std::span<std::byte> bytes(plan::TensorId);
     [[nodiscard]] std::span<float> f32(plan::TensorId id) { return as<float>(id, DType::F32); }
     [[nodiscard]] std::span<double> f64(plan::TensorId id) { return as<double>(id, DType::F64); }

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace fp8scope::cpu {
 
@@ -31,7 +32,7 @@ std::size_t columnPartialElements(const StepPlan& plan)
 {
     std::int64_t most = 0;
     for (const Op& op : plan.ops)
-        if (op.kind == OpKind::BiasGrad || op.kind == OpKind::CastTransposeDbias || op.kind == OpKind::BlockCast) {
+        if (op.fused.contains(Role::BiasGrad) || op.role == Role::BiasGrad) {
             const plan::Tensor& dy = plan.tensor(op.inputs[0]);
             most = std::max(most, kernels::columnSumBlocks(dy.rows) * dy.cols);
         }
@@ -43,28 +44,26 @@ ScaleValues scaleValues(const StepPlan& plan)
     return plan.recipe.powerOfTwo ? ScaleValues::PowersOfTwo : ScaleValues::Any;
 }
 
-std::size_t largestGemmScratch(const StepPlan& plan, GemmArithmetic arithmetic)
-{
-    std::size_t most = 0;
-    for (const Op& op : plan.ops)
-        if (op.gemm)
-            most = std::max(most, gemmScratchBytes(*op.gemm, arithmetic, scaleValues(plan)));
-    return most;
-}
-
-/// Everything that running the plan allocates, to a few megabytes.
-std::size_t bytesNeeded(const StepPlan& plan)
-{
-    return plan.arenaBytes + Dataset::keptBytes(plan) + columnPartialElements(plan) * sizeof(float) +
-           std::max(largestGemmScratch(plan, nativeGemmArithmetic()), Dataset::teacherBytes(plan.config));
-}
-
 kernels::ActivationKind activationKind(plan::Activation activation)
 {
     return activation == plan::Activation::Gelu ? kernels::ActivationKind::Gelu : kernels::ActivationKind::Relu;
 }
 
 }  // namespace
+
+std::size_t bytesNeeded(const StepPlan& plan)
+{
+    return plan.arenaBytes + Dataset::keptBytes(plan) + columnPartialElements(plan) * sizeof(float) +
+           std::max(gemmScratchBytes(plan.ops, nativeGemmArithmetic(), scaleValues(plan)),
+                    Dataset::teacherBytes(plan.config));
+}
+
+std::vector<plan::MemoryUse> memoryOutsideArena(const StepPlan& plan)
+{
+    return {{"data set", Dataset::keptBytes(plan)},
+            {"scratch", columnPartialElements(plan) * sizeof(float) +
+                            gemmScratchBytes(plan.ops, nativeGemmArithmetic(), scaleValues(plan))}};
+}
 
 void requireMemory(const StepPlan& plan)
 {
@@ -129,6 +128,7 @@ struct CpuExecutor::Impl {
             static_cast<std::size_t>(*std::max_element(plan.config.widths.begin(), plan.config.widths.end())));
         ctx.rowLoss.resize(static_cast<std::size_t>(plan.config.batch));
         ctx.quantized.resize(plan.quantized.size());
+        castInitialWeights(ctx);
         ctx.gemmOfOp.resize(plan.ops.size());
         timings.resize(plan.ops.size());
         for (std::size_t i = 0; i < plan.ops.size(); ++i)
@@ -153,6 +153,8 @@ StepResult CpuExecutor::Impl::runStep()
 {
     const ThreadCount forThisStep(threads);
     const std::int64_t libraryBefore = gemms.libraryNs();
+    for (const auto& [index, stat] : std::exchange(ctx.castAhead, {}))
+        ctx.quantized[index] = stat;
     const std::int64_t begin = nowNs();
     for (std::uint32_t i = 0; i < plan.ops.size(); ++i) {
         const Op& op = plan.ops[i];
@@ -203,6 +205,12 @@ CpuExecutor& CpuExecutor::operator=(CpuExecutor&&) noexcept = default;
 
 StepResult CpuExecutor::runStep() { return m_impl->runStep(); }
 const StepPlan& CpuExecutor::plan() const { return m_impl->plan; }
+std::vector<plan::MemoryUse> CpuExecutor::allocated() const
+{
+    return {{"arena", m_impl->arena.size()},
+            {"data set", m_impl->dataset.size()},
+            {"scratch", m_impl->ctx.columnPartials.size() * sizeof(float) + m_impl->gemms.scratchBytes()}};
+}
 std::vector<float> CpuExecutor::read(TensorId id) const { return m_impl->arena.read(id); }
 void CpuExecutor::write(TensorId id, std::span<const float> values) { m_impl->arena.write(id, values); }
 std::span<std::byte> CpuExecutor::bytes(TensorId id) { return m_impl->arena.bytes(id); }

@@ -38,6 +38,12 @@ struct ExecutorOptions {
     int threads = 0;  ///< 0: as many as the process may use (cores allowed, control groups, OMP_NUM_THREADS)
 };
 
+/// Everything that an executor of the plan allocates, to a few megabytes: arena, data set, scratch.
+[[nodiscard]] std::size_t bytesNeeded(const plan::StepPlan&);
+
+/// What an executor allocates besides the arena: the data set, and scratch (decoded GEMM operands, partial sums).
+[[nodiscard]] std::vector<plan::MemoryUse> memoryOutsideArena(const plan::StepPlan&);
+
 /// Throws Error, with the bytes needed, those available and what to lower, when this machine cannot hold what an
 /// executor of the plan takes. Control groups are respected.
 void requireMemory(const plan::StepPlan&);
@@ -56,6 +62,8 @@ public:
     StepResult runStep();
 
     [[nodiscard]] const plan::StepPlan& plan() const;
+    /// What was allocated: "arena", then as memoryOutsideArena.
+    [[nodiscard]] std::vector<plan::MemoryUse> allocated() const;
     /// A tensor's contents as floats (fp8 and bf16 decoded, scales not applied). For tests and checks. A tensor that
     /// shares its arena bytes with a later one holds that one's contents after a step; plans built with
     /// PlanOptions::keepTensors avoid that.

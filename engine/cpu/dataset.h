@@ -28,6 +28,8 @@ public:
     /// A micro-batch of a step's batch: batches in turn, from the first again.
     [[nodiscard]] Batch batch(std::int64_t step, int microBatch = 0) const;
 
+    [[nodiscard]] std::size_t size() const { return m_inputs.size() + m_targets.size(); }  ///< bytes
+
     /// Bytes that a plan's data set keeps, and the most that making it takes on top.
     [[nodiscard]] static std::size_t keptBytes(const plan::StepPlan&);
     [[nodiscard]] static std::size_t teacherBytes(const plan::MlpConfig&);

@@ -86,7 +86,9 @@ void check(const GemmCall& call)
             refuse(fmt::format("operands of type {} are not supported", toString(type)));
     if (call.d.type != DType::F32 && call.d.type != DType::Bf16)
         refuse(fmt::format("results of type {} are not supported", toString(call.d.type)));
-    if (call.epilogue == plan::Epilogue::Bias && call.biasType != DType::Bf16 && call.biasType != DType::F32)
+    if (plan::activationOf(call.epilogue) != plan::Activation::None && call.d.type != DType::Bf16)
+        refuse(fmt::format("an activation of a {} result is not supported", toString(call.d.type)));
+    if (plan::addsBias(call.epilogue) && call.biasType != DType::Bf16 && call.biasType != DType::F32)
         refuse(fmt::format("a bias of type {} is not supported", toString(call.biasType)));
     const auto rowsOf = [](const MatrixLayout& x, bool transposed) { return transposed ? x.cols : x.rows; };
     const auto colsOf = [](const MatrixLayout& x, bool transposed) { return transposed ? x.rows : x.cols; };
@@ -139,10 +141,15 @@ GemmArithmetic nativeGemmArithmetic()
     return (here & bf16) == bf16 ? GemmArithmetic::Bf16 : GemmArithmetic::F32;
 }
 
-std::size_t gemmScratchBytes(const GemmCall& call, GemmArithmetic arithmetic, ScaleValues scales)
+std::size_t gemmScratchBytes(std::span<const plan::Op> ops, GemmArithmetic arithmetic, ScaleValues scales)
 {
-    const ScratchBytes need = scratchFor(call, operandType(call, arithmetic, scales));
-    return need.a + need.b + need.d;
+    ScratchBytes most;
+    for (const plan::Op& op : ops) {
+        const ScratchBytes need =
+            op.gemm ? scratchFor(*op.gemm, operandType(*op.gemm, arithmetic, scales)) : ScratchBytes{};
+        most = {std::max(most.a, need.a), std::max(most.b, need.b), std::max(most.d, need.d)};
+    }
+    return most.a + most.b + most.d;
 }
 
 struct GemmRunner::Impl {
@@ -173,6 +180,7 @@ struct GemmRunner::Impl {
     const std::byte* operandB(const Prepared&, const GemmBuffers&);
     void finish(const Prepared&, const GemmBuffers&);
     void finishColumn(const Prepared&, const GemmBuffers&, std::int64_t column);
+    void activateColumn(const GemmCall&, const GemmBuffers&, std::int64_t column) const;
 };
 
 GemmRunner::Impl::Prepared GemmRunner::Impl::build(const GemmCall& call, DType operands)
@@ -182,7 +190,7 @@ GemmRunner::Impl::Prepared GemmRunner::Impl::build(const GemmCall& call, DType o
     p.operands = operands;
     p.direct = writesDirectly(call, p.operands);
     p.scaled = call.alpha != 1 || call.aScaleMode == ScaleMode::Scalar32F || call.bScaleMode == ScaleMode::Scalar32F;
-    p.biasInside = call.epilogue == plan::Epilogue::Bias && call.beta == 0;
+    p.biasInside = plan::addsBias(call.epilogue) && call.beta == 0;
 
     const memory::desc source = describe(call.b, call.transB, p.operands);
     const memory::desc weights = describe(call.a, call.transA, p.operands);
@@ -268,14 +276,33 @@ const std::byte* GemmRunner::Impl::operandB(const Prepared& p, const GemmBuffers
     return decoded(p.call.b, p.operands, buffers.b, scratchB);
 }
 
-/// D = round(result + beta * D [+ bias]) for results that oneDNN left in f32 scratch.
+/// What oneDNN has not done: D = round(result + beta * D [+ bias]) for results that it left in f32 scratch, and the
+/// activation.
 void GemmRunner::Impl::finish(const Prepared& p, const GemmBuffers& buffers)
 {
+    const bool activated = plan::activationOf(p.call.epilogue) != plan::Activation::None;
     const std::int64_t grain = std::max<std::int64_t>(1, kDecodeGrain / p.call.d.rows);
     parallelFor(p.call.d.cols, grain, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t column = begin; column < end; ++column)
-            finishColumn(p, buffers, column);
+        for (std::int64_t column = begin; column < end; ++column) {
+            if (!p.direct)
+                finishColumn(p, buffers, column);
+            if (activated)
+                activateColumn(p.call, buffers, column);
+        }
     });
+}
+
+void GemmRunner::Impl::activateColumn(const GemmCall& call, const GemmBuffers& buffers, std::int64_t column) const
+{
+    constexpr std::int64_t kBitsOfWord = 32;
+    const std::span z(reinterpret_cast<Bf16*>(buffers.d) + column * call.d.ld, static_cast<std::size_t>(call.d.rows));
+    if (plan::writesAux(call.epilogue) && plan::activationOf(call.epilogue) == plan::Activation::Relu) {
+        kernels->reluMask(z, z, reinterpret_cast<std::uint32_t*>(buffers.aux) + column * call.auxLd / kBitsOfWord);
+        return;
+    }
+    if (plan::writesAux(call.epilogue))
+        std::memcpy(reinterpret_cast<Bf16*>(buffers.aux) + column * call.auxLd, z.data(), z.size_bytes());
+    kernels->actForward(*buffers.activation, z, z);
 }
 
 void GemmRunner::Impl::finishColumn(const Prepared& p, const GemmBuffers& buffers, std::int64_t column)
@@ -290,7 +317,7 @@ void GemmRunner::Impl::finishColumn(const Prepared& p, const GemmBuffers& buffer
     if (call.beta != 0) {
         for (std::size_t i = 0; i < rows; ++i)
             result[i] += call.beta * (narrow ? decodeBf16(asBf16[i]) : asF32[i]);
-        if (call.epilogue == plan::Epilogue::Bias)
+        if (plan::addsBias(call.epilogue))
             for (std::size_t i = 0; i < rows; ++i)
                 result[i] += call.biasType == DType::Bf16 ? decodeBf16(reinterpret_cast<const Bf16*>(buffers.bias)[i])
                                                           : reinterpret_cast<const float*>(buffers.bias)[i];
@@ -355,7 +382,7 @@ void GemmRunner::run(GemmHandle handle, const GemmBuffers& buffers)
     m_impl->stream.wait();
     m_impl->libraryNs += std::chrono::nanoseconds(std::chrono::steady_clock::now() - begin).count();
 
-    if (!p.direct)
+    if (!p.direct || plan::activationOf(p.call.epilogue) != plan::Activation::None)
         m_impl->finish(p, buffers);
 }
 

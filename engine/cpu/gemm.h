@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Executes the GEMM calls of a plan through oneDNN, as cuBLASLt would mean them: column-major layouts, transposes,
-// leading dimensions, dequantization factors, alpha and beta, bias epilogue, fp32 accumulation, one rounding to D's
-// type.
+// leading dimensions, dequantization factors, alpha and beta, epilogues, fp32 accumulation, one rounding to D's type.
+// Activations are applied to the rounded sum, so that results are those of separate kernels bit for bit; cuBLASLt
+// applies them before it rounds.
 #pragma once
 
 #include "engine/kernels/cpu_kernels.h"
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 namespace fp8scope::cpu {
 
@@ -33,6 +35,8 @@ struct GemmBuffers {
     const std::byte* aScale = nullptr;  ///< as the call's scale mode lays them out
     const std::byte* bScale = nullptr;
     const std::byte* bias = nullptr;
+    std::byte* aux = nullptr;                         ///< of epilogues with an auxiliary output
+    const kernels::Activation* activation = nullptr;  ///< of epilogues with an activation: of the call's kind
 };
 
 /// Index of a prepared call.
@@ -64,7 +68,7 @@ private:
     std::unique_ptr<Impl> m_impl;
 };
 
-/// Bytes of scratch that a runner would need for the call (for the memory check before anything is allocated).
-[[nodiscard]] std::size_t gemmScratchBytes(const plan::GemmCall&, GemmArithmetic, ScaleValues = ScaleValues::Any);
+/// Bytes of scratch that a runner would need for the calls (for the memory check before anything is allocated).
+[[nodiscard]] std::size_t gemmScratchBytes(std::span<const plan::Op>, GemmArithmetic, ScaleValues = ScaleValues::Any);
 
 }  // namespace fp8scope::cpu

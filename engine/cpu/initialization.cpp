@@ -31,7 +31,7 @@ void fillUniform(std::span<float> values, float bound, const RandomStream& rando
 void initializeParameters(const plan::StepPlan& plan, Arena& arena)
 {
     for (const plan::Op& op : plan.ops) {
-        if (op.kind != plan::OpKind::OptimizerStep)
+        if (op.phase != Phase::Optimizer)
             continue;
         const auto layer = static_cast<std::size_t>(op.layer);
         const plan::TensorId weight = op.outputs[0], master = op.outputs[1];

@@ -10,6 +10,7 @@
 #include "engine/plan/step_plan.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace fp8scope::cpu {
@@ -26,6 +27,8 @@ struct OpContext {
     std::vector<float> columnSums;      ///< enough for one row of them
     std::vector<double> rowLoss;        ///< one a row of the batch
     std::vector<QuantizationStat> quantized;
+    /// By index into `quantized`: weights that the update has cast for the next step, in whose statistics they belong.
+    std::vector<std::pair<std::size_t, QuantizationStat>> castAhead;
     std::int64_t step = 0;  ///< steps done before this one
 
     [[nodiscard]] const plan::Tensor& tensor(plan::TensorId id) const { return plan->tensor(id); }
@@ -45,11 +48,18 @@ void gemm(OpContext&, const plan::Op&);
 void biasAdd(OpContext&, const plan::Op&);
 void biasGrad(OpContext&, const plan::Op&);
 void activationForward(OpContext&, const plan::Op&);
-void activationBackward(OpContext&, const plan::Op&);
 void loss(OpContext&, const plan::Op&);
+
+// activation_backward_ops.cpp
+void activationBackward(OpContext&, const plan::Op&);
+void activationBackwardAmax(OpContext&, const plan::Op&);
+void activationBackwardCastTranspose(OpContext&, const plan::Op&);
 
 // optimizer_op.cpp
 void optimizerStep(OpContext&, const plan::Op&);
+void optimizerCast(OpContext&, const plan::Op&);
+/// What the updates would have left before the first step: the initial weights cast.
+void castInitialWeights(OpContext&);
 
 // scale_ops.cpp: one number, or one for each row, column or tensor
 void scalarToF64(OpContext&, const plan::Op&);

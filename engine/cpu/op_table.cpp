@@ -41,8 +41,11 @@ OpFunction opFunction(plan::OpKind kind)
     case ActCastTranspose: return activationCastTranspose;
     case ActBlockCast: return activationBlockCast;
     case ActBackward: return activationBackward;
+    case ActBackwardAmax: return activationBackwardAmax;
+    case ActBackwardCastTranspose: return activationBackwardCastTranspose;
     case Loss: return loss;
     case OptimizerStep: return optimizerStep;
+    case OptimizerCast: return optimizerCast;
     case DelayedScaleUpdate: return delayedScaleUpdate;
     }
     std::abort();  // the compiler warns when a kind is missing above

@@ -40,6 +40,8 @@ void gemm(OpContext& ctx, const Op& op)
         .aScale = optional(call.aScale),
         .bScale = optional(call.bScale),
         .bias = optional(call.bias),
+        .aux = call.aux.valid() ? ctx.arena->bytes(call.aux).data() : nullptr,
+        .activation = &ctx.activation,
     };
     ctx.gemms->run(ctx.gemmOfOp[static_cast<std::size_t>(&op - ctx.plan->ops.data())], buffers);
 }
@@ -80,16 +82,6 @@ void activationForward(OpContext& ctx, const Op& op)
     parallelFor(static_cast<std::int64_t>(z.size()), kElementGrain, [&](std::int64_t begin, std::int64_t end) {
         const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
         ctx.kernels->actForward(ctx.activation, z.subspan(i, n), a.subspan(i, n));
-    });
-}
-
-void activationBackward(OpContext& ctx, const Op& op)
-{
-    const auto da = ctx.arena->bf16(op.inputs[0]), z = ctx.arena->bf16(op.inputs[1]),
-               dz = ctx.arena->bf16(op.outputs[0]);
-    parallelFor(static_cast<std::int64_t>(z.size()), kElementGrain, [&](std::int64_t begin, std::int64_t end) {
-        const auto i = static_cast<std::size_t>(begin), n = static_cast<std::size_t>(end - begin);
-        ctx.kernels->actBackward(ctx.activation, da.subspan(i, n), z.subspan(i, n), dz.subspan(i, n));
     });
 }
 

@@ -105,6 +105,23 @@ struct ScaledOperand {
     const std::uint8_t* scales = nullptr;  ///< bytes of f32 or e8m0
 };
 
+/// One read of da, and of z or relu's mask, gives dz = bf16(da * f'(z)), or dz's fp8 tensor and transpose; the amax of
+/// dz, the counters and, if asked for, partial column sums.
+struct ActBackwardArgs {
+    const Bf16* da = nullptr;
+    const Bf16* z = nullptr;  ///< null with a mask
+    const std::uint32_t* mask =
+        nullptr;  ///< of rows of maskWords words; bit c % 32 of word c / 32: z is positive or NaN
+    std::size_t maskWords = 0;
+    RowRange part;
+    Bf16* dz = nullptr;  ///< [rows, cols], or null: not kept
+    float scale = 1;
+    DType format = DType::E4m3;
+    Fp8* q = nullptr;                 ///< [rows, cols], or null: not cast
+    Fp8* qTransposed = nullptr;       ///< [cols, rows] with q
+    float* columnPartials = nullptr;  ///< as in CastTransposeArgs
+};
+
 /// What an optimizer updates: one slice of a parameter. Exactly one of the gradients is set.
 struct ParameterSlice {
     std::size_t n = 0;
@@ -181,6 +198,10 @@ struct CpuKernels {
     /// Quantizes a = f(z), z being args.x; the amax is a's. No column sums: columnPartials is null.
     CastResult (*actCastTranspose)(const Activation&, const CastTransposeArgs& args);
     void (*actBackward)(const Activation&, std::span<const Bf16> da, std::span<const Bf16> z, std::span<Bf16> dz);
+    CastResult (*actBackwardCast)(const Activation&, const ActBackwardArgs&);
+    /// relu that keeps one bit an element; a may be z. mask has a word for each 32 elements, the last one filled with
+    /// 0.
+    void (*reluMask)(std::span<const Bf16> z, std::span<Bf16> a, std::uint32_t* mask);
 
     // Losses, over whole rows of y. rowLoss has one entry for each row of the spans; add them in order of rows.
     /// rowLoss = sum of (y - target)^2; dy = bf16(gradScale * (y - target)), gradScale = 2 / elements for the mean.

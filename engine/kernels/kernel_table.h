@@ -2,6 +2,7 @@
 // Fills the table of kernels for one vector width. Included once by each level_*.cpp.
 #pragma once
 
+#include "engine/kernels/activation_backward.h"
 #include "engine/kernels/bias.h"
 #include "engine/kernels/block_cast.h"
 #include "engine/kernels/cast_transpose.h"
@@ -39,6 +40,8 @@ template <int B>
         .actAmax = actAmaxKernel<B>,
         .actCastTranspose = actCastTransposeKernel<B>,
         .actBackward = actBackwardKernel<B>,
+        .actBackwardCast = actBackwardCastKernel<B>,
+        .reluMask = reluMaskKernel<B>,
         .squaredError = squaredErrorKernel<B, float>,
         .squaredErrorBf16 = squaredErrorKernel<B, Bf16>,
         .softmaxCrossEntropy = softmaxCrossEntropyKernel<B>,

@@ -28,9 +28,13 @@ struct Fusions {
     bool castChain = false;      ///< abs+max in one pass, convert+scale+clamp+cast in one (what torch.compile does)
     bool castTranspose = false;  ///< one read writes the fp8 tensor and its transpose, once a step
     bool dbiasCastTranspose = false;  ///< ... and the bias gradient, for dY
-    bool actCast = false;        ///< activation with amax (scales of tensors, rows), or with amax, cast and transpose
-    bool weightCache = false;    ///< weights cast once a step, not once a micro-batch
-    bool scaleEpilogue = false;  ///< rowwise: gradients' scales applied by the GEMM
+    bool actCast = false;  ///< activation with amax (scales of tensors, rows), or with amax, cast and transpose
+    bool dactDbiasCastTranspose = false;  ///< activation's gradient with amax, or with cast and transpose; with dbias
+    bool weightCache = false;             ///< weights cast once a step, not once a micro-batch
+    bool scaleEpilogue = false;           ///< rowwise: gradients' scales applied by the GEMM
+    bool optimizerCast = false;           ///< the update writes next step's fp8 weights
+    bool actEpilogue = false;             ///< activation applied by the GEMM
+    bool graph = false;                   ///< the step is one CUDA graph; changes no op
     friend bool operator==(const Fusions&, const Fusions&) = default;
 };
 

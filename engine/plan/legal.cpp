@@ -177,14 +177,36 @@ Refusal scaleDeviceRefusal(const GemmCall& gemm, int computeCapability)
 
 Refusal epilogueRefusal(const GemmCall& gemm)
 {
-    if (gemm.epilogue == Epilogue::None)
-        return gemm.bias.valid() ? Refusal("a bias is given but the epilogue is none") : Refusal();
+    if (!addsBias(gemm.epilogue))
+        return gemm.bias.valid()
+                   ? Refusal(fmt::format("a bias is given but the epilogue is {}", toString(gemm.epilogue)))
+                   : Refusal();
     if (!gemm.bias.valid())
         return "the epilogue adds a bias but none is given";
     const DType wanted = isFp8Gemm(gemm) ? DType::Bf16 : gemm.d.type;
     if (gemm.biasType != wanted)
         return fmt::format("the bias is {}, must be {} for {} operands and a {} result", toString(gemm.biasType),
                            toString(wanted), toString(gemm.a.type), toString(gemm.d.type));
+    return {};
+}
+
+/// cublasLtEpilogue_t: the auxiliary output's leading dimension is a multiple of 128 bits for relu, of 8 elements for
+/// gelu; with fp8, activations are for scales of whole tensors.
+Refusal auxRefusal(const GemmCall& gemm)
+{
+    const Activation activation = activationOf(gemm.epilogue);
+    if (writesAux(gemm.epilogue) != gemm.aux.valid())
+        return gemm.aux.valid() ? "an auxiliary output is given but the epilogue has none"
+                                : "the epilogue has an auxiliary output but none is given";
+    const bool tensorWide = isTensorWide(gemm.aScaleMode) && isTensorWide(gemm.bScaleMode);
+    if (activation != Activation::None && isFp8Gemm(gemm) && !tensorWide)
+        return "an activation epilogue of fp8 operands needs one scale for each whole operand";
+    if (!gemm.aux.valid())
+        return {};
+    const std::int64_t multiple = activation == Activation::Relu ? 128 : 8;
+    if (gemm.auxLd < gemm.m() || gemm.auxLd % multiple != 0)
+        return fmt::format("the auxiliary output's leading dimension {} must be a multiple of {} and at least {}",
+                           gemm.auxLd, multiple, gemm.m());
     return {};
 }
 
@@ -206,7 +228,7 @@ std::optional<std::string> refusal(const GemmCall& gemm, int computeCapability)
     if (Refusal why = layoutRefusal(gemm, computeCapability))
         return why;
     for (const auto rule : {typeRefusal, shapeRefusal, alignmentRefusal, scaleRefusal, scalePairRefusal,
-                            epilogueRefusal, accumulationRefusal}) {
+                            epilogueRefusal, auxRefusal, accumulationRefusal}) {
         if (Refusal why = rule(gemm))
             return why;
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 namespace fp8scope::plan {
 namespace {
@@ -13,22 +14,24 @@ constexpr std::array kClasses{TensorClass::Weight,   TensorClass::Master,     Te
                               TensorClass::Fp8Copy,  TensorClass::Transpose,  TensorClass::Scale,
                               TensorClass::Workspace};
 
-std::size_t peakOf(const StepPlan& plan, TensorClass cls)
+using Bytes = std::vector<std::size_t>;  // by op
+
+/// Bytes of a class that are live during each op.
+Bytes liveBytes(const StepPlan& plan, TensorClass cls)
 {
     const std::size_t opCount = plan.ops.size();
-    std::vector<std::size_t> begun(opCount + 1, 0), ended(opCount + 1, 0);
+    Bytes begun(opCount + 1, 0), ended(opCount + 1, 0);
     for (const Tensor& tensor : plan.tensors) {
         if (tensor.cls != cls || tensor.viewOf.valid() || tensor.firstUse < 0)
             continue;
         begun[tensor.persistent ? 0 : static_cast<std::size_t>(tensor.firstUse)] += tensor.bytes();
         ended[tensor.persistent ? opCount : static_cast<std::size_t>(tensor.lastUse) + 1] += tensor.bytes();
     }
-    std::size_t live = 0, most = 0;
-    for (std::size_t i = 0; i < opCount; ++i) {
-        live = live + begun[i] - ended[i];
-        most = std::max(most, live);
-    }
-    return most;
+    Bytes live(opCount);
+    std::size_t now = 0;
+    for (std::size_t i = 0; i < opCount; ++i)
+        live[i] = now = now + begun[i] - ended[i];
+    return live;
 }
 
 }  // namespace
@@ -53,8 +56,25 @@ std::string_view toString(TensorClass cls)
 std::vector<MemoryUse> memoryByClass(const StepPlan& plan)
 {
     std::vector<MemoryUse> use;
-    for (const TensorClass cls : kClasses)
-        use.push_back({std::string(toString(cls)), peakOf(plan, cls)});
+    for (const TensorClass cls : kClasses) {
+        const Bytes live = liveBytes(plan, cls);
+        use.push_back({std::string(toString(cls)), live.empty() ? 0 : *std::max_element(live.begin(), live.end())});
+    }
+    return use;
+}
+
+std::vector<MemoryUse> memoryAtPeak(const StepPlan& plan)
+{
+    std::array<Bytes, kClasses.size()> live;
+    Bytes all(plan.ops.size(), 0);
+    for (std::size_t c = 0; c < kClasses.size(); ++c) {
+        live[c] = liveBytes(plan, kClasses[c]);
+        std::transform(all.begin(), all.end(), live[c].begin(), all.begin(), std::plus<>());
+    }
+    const auto busiest = static_cast<std::size_t>(std::max_element(all.begin(), all.end()) - all.begin());
+    std::vector<MemoryUse> use;
+    for (std::size_t c = 0; c < kClasses.size(); ++c)
+        use.push_back({std::string(toString(kClasses[c])), live[c].empty() ? 0 : live[c][busiest]});
     return use;
 }
 

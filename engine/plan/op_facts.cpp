@@ -66,8 +66,12 @@ constexpr std::array kKinds{
     KindFacts{OpKind::ActBlockCast, "act_block_cast", Role::Activation,
               roles({Role::Amax, Role::Scale, Role::CastTranspose}), kAmaxFlops + kCastFlops},
     KindFacts{OpKind::ActBackward, "act_backward", Role::ActivationGrad, {}, 0},
+    KindFacts{OpKind::ActBackwardAmax, "act_backward_amax", Role::ActivationGrad, roles({Role::Amax}), kAmaxFlops},
+    KindFacts{OpKind::ActBackwardCastTranspose, "act_backward_cast_transpose", Role::ActivationGrad,
+              roles({Role::CastTranspose}), kCastFlops},
     KindFacts{OpKind::Loss, "loss", Role::Loss, {}, 5},
     KindFacts{OpKind::OptimizerStep, "optimizer_step", Role::Optimizer, {}, 0},
+    KindFacts{OpKind::OptimizerCast, "optimizer_cast", Role::Optimizer, roles({Role::Amax, Role::CastTranspose}), 0},
     KindFacts{OpKind::DelayedScaleUpdate, "delayed_scale_update", Role::Scale, roles({Role::Amax}), 0},
 };
 
@@ -85,7 +89,8 @@ const KindFacts& factsOf(OpKind kind) { return kKinds[static_cast<std::size_t>(k
 
 bool writesAmax(const Op& op)
 {
-    if (op.kind != OpKind::CastTranspose && op.kind != OpKind::CastTransposeDbias)
+    if (op.kind != OpKind::CastTranspose && op.kind != OpKind::CastTransposeDbias &&
+        op.kind != OpKind::ActBackwardCastTranspose)
         return false;
     assert(op.outputs.size() >= 3);
     return op.outputs[2].valid();
@@ -100,6 +105,13 @@ void deriveBlockCast(Op& op)
         op.fused.insert(Role::BiasGrad);
 }
 
+/// Kinds of which the fused bias gradient is an output that may be absent.
+bool sumsBiasGradient(const Op& op)
+{
+    const bool may = op.kind == OpKind::ActBackwardAmax || op.kind == OpKind::ActBackwardCastTranspose;
+    return may && op.outputs.back().valid();
+}
+
 /// relu: one comparison; gelu (tanh form): about ten operations, backward about twice as many.
 double activationFlops(const StepPlan& plan, const Op& op)
 {
@@ -109,7 +121,9 @@ double activationFlops(const StepPlan& plan, const Op& op)
     case OpKind::ActAmax:
     case OpKind::ActCastTranspose:
     case OpKind::ActBlockCast: return gelu ? 10 : 1;
-    case OpKind::ActBackward: return gelu ? 20 : 1;
+    case OpKind::ActBackward:
+    case OpKind::ActBackwardAmax:
+    case OpKind::ActBackwardCastTranspose: return gelu ? 20 : 1;
     default: return 0;
     }
 }
@@ -120,7 +134,10 @@ double optimizerFlops(const StepPlan& plan, const Op& op)
     double elements = 0;
     for (const TensorId gradient : op.inputs)
         elements += static_cast<double>(plan.tensor(gradient).elements());
-    return perElement * elements;
+    const double cast = op.kind == OpKind::OptimizerCast
+                            ? (kAmaxFlops + kCastFlops) * static_cast<double>(plan.tensor(op.outputs[0]).elements())
+                            : 0;
+    return perElement * elements + cast;
 }
 
 std::uint64_t operandBytes(const StepPlan& plan, const std::vector<TensorId>& operands)
@@ -140,11 +157,12 @@ std::uint64_t leastBytes(const StepPlan& plan, const Op& op)
         return 2 * bytes;  // a copy: read from the data set, written to the arena
     if (op.gemm && op.gemm->beta != 0)
         return bytes + plan.tensor(op.gemm->dTensor).bytes();
-    if (op.kind != OpKind::OptimizerStep)
+    if (op.phase != Phase::Optimizer)
         return bytes;
     std::uint64_t readToo = 0;  // masters, states and the step count are updated in place; bf16 parameters only written
     for (const TensorId id : op.outputs) {
-        if (plan.tensor(id).cls != TensorClass::Weight)
+        const TensorClass cls = id.valid() ? plan.tensor(id).cls : TensorClass::Weight;
+        if (cls == TensorClass::Master || cls == TensorClass::OptimizerState)
             readToo += plan.tensor(id).bytes();
     }
     return bytes + readToo;
@@ -169,13 +187,16 @@ double flopsOf(const StepPlan& plan, const Op& op)
 {
     const double elements = static_cast<double>(op.m) * static_cast<double>(op.n);
     if (op.gemm) {
-        const double bias = op.gemm->epilogue == Epilogue::Bias ? elements : 0;
-        return 2 * elements * static_cast<double>(op.k) + bias;
+        const double bias = addsBias(op.gemm->epilogue) ? elements : 0;
+        const Activation activation = activationOf(op.gemm->epilogue);
+        const double activated = activation == Activation::None ? 0 : activation == Activation::Gelu ? 10 : 1;
+        return 2 * elements * static_cast<double>(op.k) + bias + activated * elements;
     }
-    if (op.kind == OpKind::OptimizerStep)
+    if (op.phase == Phase::Optimizer)
         return optimizerFlops(plan, op);
     const double amax = writesAmax(op) ? kAmaxFlops : 0;
-    return elements * (factsOf(op.kind).flopsPerElement + amax + activationFlops(plan, op));
+    const double dbias = sumsBiasGradient(op) ? 1 : 0;
+    return elements * (factsOf(op.kind).flopsPerElement + amax + dbias + activationFlops(plan, op));
 }
 
 }  // namespace
@@ -188,8 +209,12 @@ void deriveOpFacts(StepPlan& plan)
         const KindFacts& facts = factsOf(op.kind);
         op.role = facts.role;
         op.fused = facts.fused;
-        if (op.gemm && op.gemm->epilogue == Epilogue::Bias)
+        if (op.gemm && addsBias(op.gemm->epilogue))
             op.fused.insert(Role::Bias);
+        if (op.gemm && activationOf(op.gemm->epilogue) != Activation::None)
+            op.fused.insert(Role::Activation);
+        if (sumsBiasGradient(op))
+            op.fused.insert(Role::BiasGrad);
         if (writesAmax(op))
             op.fused.insert(Role::Amax);
         if (op.kind == OpKind::BlockCast)

@@ -34,6 +34,18 @@ namespace fp8scope::plan {
 /// micro-batches being copies of the first.
 [[nodiscard]] StepPlan fuseWeightCache(StepPlan);
 
+/// Tensorwise: ActBackward, Amax, bias gradient -> ActBackwardAmax. Delayed: ActBackward, CastTransposeDbias ->
+/// ActBackwardCastTranspose, and the bf16 gradient is not kept. Needs fuseDbiasCastTranspose.
+[[nodiscard]] StepPlan fuseDactDbiasCastTranspose(StepPlan);
+
+/// Delayed: OptimizerStep and the weight's cast -> OptimizerCast, after the update of the scales. The fp8 weights are
+/// persistent from then on; an executor casts the initial ones. Needs fuseCastTranspose.
+[[nodiscard]] StepPlan fuseOptimizerCast(StepPlan);
+
+/// GEMM, ActForward -> GEMM with an activation epilogue, where cuBLASLt's rules for the auxiliary output allow it.
+/// Needs fuseBiasEpilogue before it.
+[[nodiscard]] StepPlan fuseActEpilogue(StepPlan);
+
 /// All passes that plan.settings.fusions asks for, in order, then without the tensors that nothing uses any more.
 [[nodiscard]] StepPlan applyFusions(StepPlan);
 

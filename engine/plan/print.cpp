@@ -67,9 +67,11 @@ std::string gemmNote(const Op& op)
     const bool tensorWide = call.aScaleMode == ScaleMode::Scalar32F || call.aScaleMode == ScaleMode::None;
     const std::string scales =
         tensorWide ? std::string() : fmt::format(" scales {} {}", toString(call.aScaleMode), toString(call.bScaleMode));
+    const std::string epilogue =
+        call.epilogue == Epilogue::None ? std::string() : fmt::format(" {}", toString(call.epilogue));
     return fmt::format("  [{}{} {} {} {}{}{}{}]", call.transA ? 'T' : 'N', call.transB ? 'T' : 'N',
-                       toString(call.a.type), toString(call.b.type), toString(call.d.type), scales,
-                       call.epilogue == Epilogue::Bias ? " bias" : "", call.fastAccumulation ? " fast" : "");
+                       toString(call.a.type), toString(call.b.type), toString(call.d.type), scales, epilogue,
+                       call.fastAccumulation ? " fast" : "");
 }
 
 /// A table whose columns are as wide as their widest cell; the last one is left as it is.
@@ -137,6 +139,8 @@ void printHead(Text& text, const StepPlan& plan)
     }
     append(text, "{}\n", any ? "" : " none");
     append(text, "cuBLASLt runs its GEMMs on compute capability {}\n", capabilitiesOf(plan));
+    if (plan.settings.fusions.graph)
+        append(text, "graph: a GPU launches the step as one CUDA graph; a CPU has no launches to save\n");
 }
 
 void printLayers(Text& text, const StepPlan& plan)
@@ -185,17 +189,19 @@ void printTensors(Text& text, const StepPlan& plan)
 
 void printMemory(Text& text, const StepPlan& plan)
 {
-    Columns table({"memory at its peak", "bytes"}, {false, true});
-    for (const MemoryUse& use : memoryByClass(plan))
-        table.add({use.name, std::to_string(use.bytes)});
-    table.add({"arena (bytes shared over time)", std::to_string(plan.arenaBytes)});
+    Columns table({"memory in bytes", "at its own peak", "at the step's peak"}, {false, true, true});
+    const std::vector<MemoryUse> own = memoryByClass(plan), together = memoryAtPeak(plan);
+    std::size_t sum = 0;
+    for (std::size_t c = 0; c < own.size(); ++c) {
+        table.add({own[c].name, std::to_string(own[c].bytes), std::to_string(together[c].bytes)});
+        sum += together[c].bytes;
+    }
+    table.add({"arena (bytes shared over time)", std::to_string(plan.arenaBytes), std::to_string(sum)});
     append(text, "\n");
     table.print(text);
 }
 
 }  // namespace
-
-std::string_view toString(Epilogue epilogue) { return epilogue == Epilogue::Bias ? "bias" : "none"; }
 
 std::string print(const StepPlan& plan)
 {

@@ -39,6 +39,10 @@ std::vector<Requirement> requirements(RecipeKind recipe)
     else
         all.push_back({"act_cast", &Fusions::actCast, "cast_chain", &Fusions::castChain,
                        "it adds the one-pass amax to the activation"});
+    all.push_back({"dact_dbias_cast_transpose", &Fusions::dactDbiasCastTranspose, "dbias_cast_transpose",
+                   &Fusions::dbiasCastTranspose, "it adds the activation's gradient to that pass"});
+    all.push_back({"optimizer_cast", &Fusions::optimizerCast, "cast_transpose", &Fusions::castTranspose,
+                   "it moves the one cast of a weight into the update"});
     return all;
 }
 
@@ -50,8 +54,10 @@ Fusions presetOf(std::string_view mode)
                 .castTranspose = true,
                 .dbiasCastTranspose = true,
                 .actCast = true,
+                .dactDbiasCastTranspose = true,
                 .weightCache = true,
-                .scaleEpilogue = true};
+                .scaleEpilogue = true,
+                .optimizerCast = true};
     if (mode == "bf16")
         return {.biasEpilogue = true};  // the strong baseline: what every framework does for 16-bit linears
     return {};
@@ -72,6 +78,26 @@ void dropUseless(Fusions& fusions, RecipeKind recipe)
 {
     for (const FusionSwitch& fusion : fusionSwitches())
         fusions.*fusion.member = fusions.*fusion.member && fusionObstacle(fusion, recipe).empty();
+}
+
+/// Combinations that are refused for another reason than something missing.
+void refuseConflicts(const Fusions& fusions, const MlpConfig& config, std::string_view mode)
+{
+    if (fusions.actEpilogue && fusions.actCast)
+        throw Error(fmt::format("fusion act_epilogue excludes act_cast in mode {}: the GEMM applies the activation, so "
+                                "no activation kernel is left to find the amax or cast",
+                                mode),
+                    "fusion.act_epilogue", "turn one of fusion.act_epilogue and fusion.act_cast off");
+    if (fusions.actEpilogue && config.bias && !fusions.biasEpilogue)
+        throw Error(fmt::format("fusion act_epilogue needs bias_epilogue in mode {}: the bias comes before the "
+                                "activation, so the GEMM must add it",
+                                mode),
+                    "fusion.act_epilogue", "turn fusion.bias_epilogue on or fusion.act_epilogue off");
+    if (fusions.optimizerCast && config.microBatches > 1 && !fusions.weightCache)
+        throw Error(fmt::format("fusion optimizer_cast needs weight_cache in mode {}: what the update cast serves all "
+                                "micro-batches",
+                                mode),
+                    "fusion.optimizer_cast", "turn fusion.weight_cache on or fusion.optimizer_cast off");
 }
 
 void refuseIllegal(const Fusions& fusions, RecipeKind recipe, std::string_view mode)
@@ -113,8 +139,16 @@ const std::vector<FusionSwitch>& fusionSwitches()
         {"act_cast", &Fusions::actCast,
          "the activation also finds the amax (tensorwise, rowwise; needs cast_chain), or the amax, the cast and the "
          "transpose (delayed, blockwise, mxfp8; needs cast_transpose)"},
+        {"dact_dbias_cast_transpose", &Fusions::dactDbiasCastTranspose,
+         "the activation's gradient also finds amax and bias gradient (tensorwise), or casts and transposes as well "
+         "(delayed); needs dbias_cast_transpose"},
         {"weight_cache", &Fusions::weightCache, "weights are cast once a step instead of once a micro-batch"},
         {"scale_epilogue", &Fusions::scaleEpilogue, "rowwise: the GEMMs of gradients apply the scales themselves"},
+        {"optimizer_cast", &Fusions::optimizerCast,
+         "delayed: the update writes next step's fp8 weights and their transposes; needs cast_transpose"},
+        {"act_epilogue", &Fusions::actEpilogue,
+         "the GEMM applies the activation and keeps what backward needs; tensorwise and delayed, excludes act_cast"},
+        {"graph", &Fusions::graph, "a GPU launches the step as one CUDA graph; a CPU has no launches to save"},
     };
     return switches;
 }
@@ -131,6 +165,12 @@ std::string_view fusionObstacle(const FusionSwitch& fusion, RecipeKind recipe)
         return "no GEMM takes scales of rows on one side and of a tensor on the other";
     if (fusion.member == &Fusions::scaleEpilogue && recipe != RecipeKind::Rowwise)
         return "its GEMMs apply the scales already";
+    if (fusion.member == &Fusions::optimizerCast && recipe != RecipeKind::Delayed)
+        return "its scales depend on the amax of the updated weight, which is known after the update only";
+    if (fusion.member == &Fusions::dactDbiasCastTranspose && !scalesWholeTensors(recipe))
+        return "no kernel undoes an activation and finds scales of rows or blocks";
+    if (fusion.member == &Fusions::actEpilogue && !scalesWholeTensors(recipe))
+        return "cuBLASLt has activation epilogues for scales of whole tensors";
     return {};
 }
 
@@ -148,10 +188,13 @@ ModeSettings settingsFor(const MlpConfig& config, std::string_view mode)
     for (const FusionSwitch* added : name->added)
         settings.fusions.*added->member = true;
     applyOverrides(settings.fusions, config);
-    if (!settings.fp8)
-        settings.fusions = {.biasEpilogue =
-                                settings.fusions.biasEpilogue};  // without fp8 there is nothing else to fuse
-    refuseIllegal(settings.fusions, config.recipe.kind, mode);
+    if (!settings.fp8)  // without casts, these are what there is to fuse
+        settings.fusions = {.biasEpilogue = settings.fusions.biasEpilogue,
+                            .actEpilogue = settings.fusions.actEpilogue,
+                            .graph = settings.fusions.graph};
+    else
+        refuseIllegal(settings.fusions, config.recipe.kind, mode);
+    refuseConflicts(settings.fusions, config, mode);
     return settings;
 }
 

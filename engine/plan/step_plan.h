@@ -54,7 +54,24 @@ struct Tensor {
     [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements()) * sizeOf(type); }
 };
 
-enum class Epilogue : std::uint8_t { None, Bias };
+/// As cuBLASLt's: bias, then activation. "Aux" keeps what the activation's backward needs: relu one bit an element
+/// (bit i of word w: element 32 w + i is positive, or NaN), gelu its bf16 input.
+enum class Epilogue : std::uint8_t {
+    None,
+    Bias,
+    Relu,
+    ReluBias,
+    ReluAux,
+    ReluAuxBias,
+    Gelu,
+    GeluBias,
+    GeluAux,
+    GeluAuxBias,
+};
+[[nodiscard]] Epilogue epilogueOf(bool bias, Activation, bool aux);
+[[nodiscard]] bool addsBias(Epilogue);
+[[nodiscard]] Activation activationOf(Epilogue);
+[[nodiscard]] bool writesAux(Epilogue);
 using fp8scope::ScaleMode;
 
 /// A column-major matrix as cuBLASLt sees it: rows x cols, leading dimension in elements.
@@ -75,6 +92,8 @@ struct GemmCall {
     Epilogue epilogue = Epilogue::None;
     TensorId bias;  ///< vector over D's rows; none() without
     DType biasType = DType::Bf16;
+    TensorId aux;            ///< a row of it for each column of D; none() without
+    std::int64_t auxLd = 0;  ///< in elements of D (bits of relu's mask)
     float alpha = 1, beta = 0;
     bool fastAccumulation = false;
 
@@ -87,7 +106,7 @@ struct GemmCall {
 /// operand, which is none() when absent. Every kind is one kernel on a GPU.
 enum class OpKind : std::uint8_t {
     LoadBatch,           ///< -> x, target: the next batch of the data set, its part Op::microBatch
-    Gemm,                ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D stand in inputs and outputs as well
+    Gemm,                ///< Op::gemm; A, B, [A's scale, B's scale], [bias] -> D, [aux] stand in inputs and outputs
     Abs,                 ///< x bf16 -> |x| bf16
     MaxReduce,           ///< |x| bf16 -> amax f32: of the whole tensor, or of each row or column, as its shape says
     ScalarToF64,         ///< f32 -> f64                     (the eager scale arithmetic, one launch each)
@@ -110,19 +129,23 @@ enum class OpKind : std::uint8_t {
     CastTranspose,       ///< x bf16, scale, [scale of q^T] -> q, q^T, [amax]
     CastTransposeDbias,  ///< x bf16, scale, [scale of q^T] -> q, q^T, [amax], db f32 (column sums of x)
     BlockCast,  ///< x bf16 -> [q], [its block factors], [q^T], [its block factors], [db f32]; Op::scaleMode says which
-    ScaleLayout,       ///< block factors e8m0, row by row -> as cuBLASLt wants them
-    RescaleOutput,     ///< product, factors of its rows f32, of its columns f32 -> product * factor * factor
-    BiasAdd,           ///< y bf16, b bf16 -> y (in place: the same tensor)
-    BiasGrad,          ///< dy bf16 -> db f32 (column sums)
-    ActForward,        ///< z bf16 -> a bf16
-    ActAmax,           ///< z bf16 -> a bf16, amax f32, [amax f32]
-    ActCastTranspose,  ///< z bf16, scale -> q, q^T, amax (a itself is not kept)
-    ActBlockCast,      ///< z bf16 -> q, its block factors, q^T, its block factors (a itself is not kept)
-    ActBackward,       ///< da bf16, z bf16 -> dz bf16
-    Loss,              ///< y bf16, target -> dy bf16, loss f32 scalar: the mean over the batch, of which y is a part
+    ScaleLayout,               ///< block factors e8m0, row by row -> as cuBLASLt wants them
+    RescaleOutput,             ///< product, factors of its rows f32, of its columns f32 -> product * factor * factor
+    BiasAdd,                   ///< y bf16, b bf16 -> y (in place: the same tensor)
+    BiasGrad,                  ///< dy bf16 -> db f32 (column sums)
+    ActForward,                ///< z bf16 -> a bf16
+    ActAmax,                   ///< z bf16 -> a bf16, amax f32, [amax f32]
+    ActCastTranspose,          ///< z bf16, scale -> q, q^T, amax (a itself is not kept)
+    ActBlockCast,              ///< z bf16 -> q, its block factors, q^T, its block factors (a itself is not kept)
+    ActBackward,               ///< da bf16, z bf16 (or relu's mask) -> dz bf16
+    ActBackwardAmax,           ///< da bf16, z bf16 (or mask) -> dz bf16, amax f32 scalar, [db f32]
+    ActBackwardCastTranspose,  ///< da bf16, z bf16 (or mask), scale -> q, q^T, [amax], [db f32] (dz itself is not kept)
+    Loss,           ///< y bf16, target -> dy bf16, loss f32 scalar: the mean over the batch, of which y is a part
     OptimizerStep,  ///< dw bf16, [db f32] -> w bf16, master f32, state.. f32, [b bf16, bias master, bias state..], step
                     ///< f32 (a layer's own count of steps done, which the op raises first; db is left out without a
                     ///< bias)
+    OptimizerCast,  ///< as OptimizerStep; q, [q^T], amax of the weight follow its outputs, made with the scale of
+                    ///< Op::quantized
     DelayedScaleUpdate,  ///< amax staging f32[T], history f32[T, H] -> scales f32[T], scaleInvs f32[T], history,
                          ///< staging zeroed (slot t is StepPlan::quantized[t])
 };
@@ -215,6 +238,9 @@ struct MemoryUse {
     std::size_t bytes = 0;
 };
 [[nodiscard]] std::vector<MemoryUse> memoryByClass(const StepPlan&);
+/// What each class has at the op where most bytes are live: these do add up, to the least that any arena must have
+/// (but for the rounding of each tensor to 256 bytes).
+[[nodiscard]] std::vector<MemoryUse> memoryAtPeak(const StepPlan&);
 
 [[nodiscard]] std::string_view toString(OpKind);
 [[nodiscard]] std::string_view toString(TensorClass);

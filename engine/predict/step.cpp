@@ -43,7 +43,8 @@ double streamFraction(plan::OpKind kind)
     case plan::OpKind::Transpose: return 0.6;
     case plan::OpKind::CastTranspose:
     case plan::OpKind::CastTransposeDbias:
-    case plan::OpKind::ActCastTranspose: return 0.85;
+    case plan::OpKind::ActCastTranspose:
+    case plan::OpKind::ActBackwardCastTranspose: return 0.85;
     case plan::OpKind::BiasGrad: return 0.8;
     default: return 1;
     }

@@ -55,6 +55,8 @@ void RunReporter::declareModel(const plan::StepPlan& plan)
             .layer = layerAt(tensor.layer), .name = tensor.name, .format = std::string(toString(tensor.format))}));
     for (const plan::MemoryUse& use : plan::memoryByClass(plan))
         records.append(wire::MemoryClass{.name = use.name, .bytes = use.bytes});
+    for (const plan::MemoryUse& use : cpu::memoryOutsideArena(plan))
+        records.append(wire::MemoryClass{.name = use.name, .bytes = use.bytes});
     // The classes peak at different times: their sum is more than what was allocated.
     records.append(wire::MemoryClass{.name = "whole arena", .bytes = plan.arenaBytes});
 }

@@ -4,6 +4,7 @@
 #include "collector/trace/error.h"
 #include "collector/wire/producer.h"
 #include "engine/cpu/cpu_executor.h"
+#include "engine/cpu/run_cost.h"
 #include "engine/plan/config.h"
 #include "engine/plan/step_plan.h"
 #include "engine/worker/run_reporter.h"
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <new>
 
 namespace fp8scope::worker {
@@ -130,20 +132,32 @@ int runWorker(const WorkerRequest& request) noexcept
     });
 }
 
-int checkRun(const std::filesystem::path& config) noexcept
+/// --check CONFIG [--max-hours X] [--threads N]: whether this machine can run the configuration's modes.
+int checkRun(const std::vector<std::string>& arguments)
 {
-    return guarded([&] {
-        const plan::MlpConfig parsed = readConfig(config);
-        for (const std::string& mode : parsed.modes)
-            cpu::requireMemory(plan::buildPlan(parsed, mode));
-        return kWorkerDone;
-    });
+    std::filesystem::path config;
+    double maxHours = std::numeric_limits<double>::infinity();
+    int threads = 0;
+    for (std::size_t i = 0; i + 1 < arguments.size(); i += 2) {
+        if (arguments[i] == "--check")
+            config = arguments[i + 1];
+        else if (arguments[i] == "--max-hours")
+            maxHours = std::stod(arguments[i + 1]);
+        else if (arguments[i] == "--threads")
+            threads = numberFrom(arguments[i], arguments[i + 1]);
+    }
+    const plan::MlpConfig parsed = readConfig(config);
+    std::vector<plan::StepPlan> plans;
+    for (const std::string& mode : parsed.modes)
+        plans.push_back(plan::buildPlan(parsed, mode));
+    cpu::refuseTooLarge(plans, maxHours, threads);
+    return kWorkerDone;
 }
 
 int workerMain(const std::vector<std::string>& arguments) noexcept
 {
-    if (arguments.size() == 2 && arguments[0] == "--check")
-        return checkRun(arguments[1]);
+    if (!arguments.empty() && arguments[0] == "--check")
+        return guarded([&] { return checkRun(arguments); });
     return guarded([&] { return runWorker(requestFrom(arguments)); });
 }
 

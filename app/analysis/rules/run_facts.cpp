@@ -49,6 +49,11 @@ void noteFusions(const Trace& trace, const OpTime& time, RunFacts& facts)
         facts.activationCasts = facts.activationCasts || fused.contains(Role::Amax) || fused.contains(Role::Cast);
         facts.castTranspose = facts.castTranspose || fused.contains(Role::CastTranspose);
         break;
+    case Role::ActivationGrad:
+    case Role::Optimizer:  // they may take in the casts of their results, and the bias gradient
+        facts.castTranspose = facts.castTranspose || fused.contains(Role::CastTranspose);
+        facts.biasGradientInCast = facts.biasGradientInCast || fused.contains(Role::BiasGrad);
+        break;
     default: break;
     }
     facts.eagerCasts = facts.eagerCasts || isEagerPass(trace, time);

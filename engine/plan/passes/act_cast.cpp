@@ -8,11 +8,6 @@
 namespace fp8scope::plan {
 namespace {
 
-std::string siblingName(const Op& op, std::string_view what)
-{
-    return op.name.substr(0, op.name.rfind('.') + 1).append(what);
-}
-
 class ActCast {
 public:
     explicit ActCast(StepPlan& plan) : m_plan(plan), m_flow(plan), m_erased(plan.ops.size(), false) {}

@@ -12,14 +12,17 @@ namespace fp8scope::plan {
 StepPlan applyFusions(StepPlan plan)
 {
     using Pass = StepPlan (*)(StepPlan);
-    constexpr std::array<std::pair<bool Fusions::*, Pass>, 7> kPasses{{
+    constexpr std::array<std::pair<bool Fusions::*, Pass>, 10> kPasses{{
         {&Fusions::weightCache, fuseWeightCache},
         {&Fusions::castChain, fuseCastChain},
         {&Fusions::castTranspose, fuseCastTranspose},
         {&Fusions::dbiasCastTranspose, fuseDbiasCastTranspose},
         {&Fusions::actCast, fuseActCast},
         {&Fusions::scaleEpilogue, fuseScaleEpilogue},
+        {&Fusions::dactDbiasCastTranspose, fuseDactDbiasCastTranspose},
+        {&Fusions::optimizerCast, fuseOptimizerCast},
         {&Fusions::biasEpilogue, fuseBiasEpilogue},
+        {&Fusions::actEpilogue, fuseActEpilogue},
     }};
     for (const auto& [wanted, pass] : kPasses) {
         if (plan.settings.fusions.*wanted)

@@ -79,7 +79,7 @@ void visitReferences(StepPlan& plan, Visit visit)
         if (!op.gemm)
             continue;
         for (TensorId* id : {&op.gemm->aTensor, &op.gemm->bTensor, &op.gemm->dTensor, &op.gemm->aScale,
-                             &op.gemm->bScale, &op.gemm->bias})
+                             &op.gemm->bScale, &op.gemm->bias, &op.gemm->aux})
             visit(*id);
     }
     for (QuantizedTensor& entry : plan.quantized) {
@@ -124,6 +124,11 @@ void eraseUnusedTensors(StepPlan& plan)
     visitReferences(plan, renumber);
     for (Tensor& tensor : plan.tensors)
         renumber(tensor.viewOf);
+}
+
+std::string siblingName(const Op& op, std::string_view what)
+{
+    return op.name.substr(0, op.name.rfind('.') + 1).append(what);
 }
 
 std::string withVerb(const std::string& opName, std::string_view verb)

@@ -36,6 +36,9 @@ void replaceInputs(StepPlan&, const std::vector<TensorId>& replacement);
 /// Removes the tensors that no op, view or index of the plan refers to, and renumbers the rest.
 void eraseUnusedTensors(StepPlan&);
 
+/// "layer2.fwd.act", "act_amax" -> "layer2.fwd.act_amax".
+[[nodiscard]] std::string siblingName(const Op&, std::string_view what);
+
 /// "layer2.fwd.to_fp8_x", "cast" -> "layer2.fwd.cast_x".
 [[nodiscard]] std::string withVerb(const std::string& opName, std::string_view verb);
 

@@ -44,7 +44,9 @@ private:
     [[nodiscard]] std::vector<double> factors(ScaleMode, plan::TensorId scale, const plan::MatrixLayout&) const;
     [[nodiscard]] std::vector<Expected> blockCast(const plan::Op&, const std::vector<double>& x) const;
     [[nodiscard]] Expected rescaled(const plan::Op&) const;
-    [[nodiscard]] Expected gemm(const plan::GemmCall&) const;
+    [[nodiscard]] Expected product(const plan::GemmCall&) const;
+    [[nodiscard]] std::vector<Expected> gemm(const plan::GemmCall&) const;
+    [[nodiscard]] bool maskBit(plan::TensorId mask, std::size_t row, std::size_t col) const;
     [[nodiscard]] Expected elementwise(const plan::Op&) const;
     [[nodiscard]] Expected scalarOp(const plan::Op&) const;
     [[nodiscard]] std::vector<Expected> castTranspose(const plan::Op&, const std::vector<double>& x) const;
@@ -52,9 +54,14 @@ private:
     [[nodiscard]] Expected transpose(plan::TensorId to, const std::vector<double>& x, std::int64_t rows,
                                      std::int64_t cols) const;
     [[nodiscard]] Expected columnSums(plan::TensorId x, plan::TensorId to) const;
+    [[nodiscard]] Expected columnSums(const std::vector<double>& x, plan::TensorId to) const;
     [[nodiscard]] std::vector<double> activated(plan::TensorId z) const;
+    [[nodiscard]] std::vector<double> activationUndone(const plan::Op&) const;
+    [[nodiscard]] std::vector<Expected> quantization(plan::TensorId q, plan::TensorId transposed, plan::TensorId amax,
+                                                     const std::vector<double>& x, double scale, DType) const;
     [[nodiscard]] std::vector<Expected> loss(const plan::Op&) const;
     [[nodiscard]] std::vector<Expected> optimizer(const plan::Op&) const;
+    [[nodiscard]] std::vector<Expected> castOfUpdate(const plan::Op&) const;
     [[nodiscard]] std::vector<Expected> delayedUpdate(const plan::Op&) const;
 
     CpuExecutor& m_executor;

@@ -90,6 +90,98 @@ TEST_P(ActivationKernels, FusedAmaxIsTheAmaxOfTheOutput)
     }
 }
 
+TEST_P(ActivationKernels, ReluMaskHasABitForEachElementThatPassesGradients)
+{
+    for (const std::size_t n : kLengths) {
+        const std::vector<Bf16> z = specialBf16(n, 5);
+        std::vector<Bf16> a(n), expected(n), inPlace = z;
+        std::vector<std::uint32_t> mask((n + 31) / 32, ~0U), again(mask);
+        kernels.actForward(makeActivation(ActivationKind::Relu), z, expected);
+        kernels.reluMask(z, a, mask.data());
+        EXPECT_EQ(a, expected);
+        for (std::size_t i = 0; i < 32 * mask.size(); ++i)
+            ASSERT_EQ(mask[i / 32] >> (i % 32) & 1U, i < n && !(decodeBf16(z[i]) <= 0) ? 1U : 0U) << i;
+        kernels.reluMask(inPlace, inPlace, again.data());
+        EXPECT_EQ(inPlace, expected);
+        EXPECT_EQ(again, mask);
+    }
+}
+
+/// What the fused backward must give: the plain one, then the cast with transpose and column sums.
+struct SeparateBackward {
+    std::vector<Bf16> dz;
+    std::vector<Fp8> q, qTransposed;
+    std::vector<float> partials;
+    CastResult result;
+
+    SeparateBackward(const CpuKernels& kernels, const Activation& function, const std::vector<Bf16>& da,
+                     const std::vector<Bf16>& z, const RowRange& shape)
+        : dz(z.size()), q(z.size()), qTransposed(z.size()),
+          partials(static_cast<std::size_t>(columnSumBlocks(shape.rows) * shape.cols))
+    {
+        kernels.actBackward(function, da, z, dz);
+        result = kernels.castTranspose({.x = dz.data(),
+                                        .scale = 3,
+                                        .format = DType::E5m2,
+                                        .part = shape,
+                                        .q = q.data(),
+                                        .qTransposed = qTransposed.data(),
+                                        .columnPartials = partials.data()});
+    }
+};
+
+TEST_P(ActivationKernels, FusedBackwardIsBackwardThenCastTransposeAndColumnSums)
+{
+    for (const ActivationKind kind : {ActivationKind::Relu, ActivationKind::Gelu}) {
+        const Activation function = makeActivation(kind);
+        for (const RowRange& shape : kShapes) {
+            const auto n = static_cast<std::size_t>(shape.rows * shape.cols);
+            const std::vector<Bf16> da = randomBf16(n, 6), z = randomBf16(n, 7);
+            const SeparateBackward expected(kernels, function, da, z, shape);
+            std::vector<Fp8> q(n), qTransposed(n);
+            std::vector<float> partials(expected.partials.size());
+            CastResult result;
+            for (const RowRange& part : parts(shape, 128)) {
+                const CastResult mine = kernels.actBackwardCast(function, {.da = da.data(),
+                                                                           .z = z.data(),
+                                                                           .part = part,
+                                                                           .scale = 3,
+                                                                           .format = DType::E5m2,
+                                                                           .q = q.data(),
+                                                                           .qTransposed = qTransposed.data(),
+                                                                           .columnPartials = partials.data()});
+                result.amax = maxAmax(result.amax, mine.amax);
+                result.counts += mine.counts;
+            }
+            EXPECT_EQ(q, expected.q);
+            EXPECT_EQ(qTransposed, expected.qTransposed);
+            EXPECT_EQ(partials, expected.partials);
+            EXPECT_EQ(result.amax, expected.result.amax);
+            EXPECT_EQ(result.counts.underflowed, expected.result.counts.underflowed);
+            EXPECT_EQ(result.counts.zeros, expected.result.counts.zeros);
+        }
+    }
+}
+
+TEST_P(ActivationKernels, BackwardByMaskIsBackwardByInput)
+{
+    const Activation relu = makeActivation(ActivationKind::Relu);
+    for (const RowRange& shape : kShapes) {
+        const auto rows = static_cast<std::size_t>(shape.rows), cols = static_cast<std::size_t>(shape.cols);
+        const std::vector<Bf16> da = randomBf16(rows * cols, 8), z = specialBf16(rows * cols, 9);
+        const std::size_t words = (cols + 127) / 128 * 4;
+        std::vector<std::uint32_t> mask(rows * words);
+        std::vector<Bf16> a(cols), dz(rows * cols), expected(rows * cols);
+        for (std::size_t row = 0; row < rows; ++row)
+            kernels.reluMask({z.data() + row * cols, cols}, a, mask.data() + row * words);
+        kernels.actBackward(relu, da, z, expected);
+        const CastResult result = kernels.actBackwardCast(
+            relu, {.da = da.data(), .mask = mask.data(), .maskWords = words, .part = shape, .dz = dz.data()});
+        EXPECT_EQ(dz, expected);
+        EXPECT_EQ(result.amax, kernels.amax(expected));
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Levels, ActivationKernels, testing::ValuesIn(availableLevels()),
                          [](const auto& test) { return std::string(toString(test.param)); });
 

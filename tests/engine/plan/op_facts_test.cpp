@@ -41,12 +41,15 @@ TEST(OpFactsTest, EagerCastMovesThirtyThreeBytesAnElement)
 
 TEST(OpFactsTest, FusedCastsMoveSixBytesAnElementTensorwiseAndFourDelayed)
 {
-    // amax r2, cast with transpose r2 w1 w1. The activation before layer 1 found x's amax; the bias gradient comes with
-    // dy.
-    EXPECT_EQ(quantizationBytes(buildPlan(config(), "fp8-fused"), 1),
-              4 * kX + 6 * kW + 6 * kG + 3 * 4 + 2 * 4 + 4 * kOut);
-    // The activation casts x; r2 w1 w1 for w and dy, each with a scale read and an amax written.
-    EXPECT_EQ(quantizationBytes(buildPlan(delayed(config()), "fp8-fused"), 1), 4 * kW + 4 * kG + 2 * 8 + 4 * kOut);
+    // amax r2, cast with transpose r2 w1 w1. The activation before layer 1 found x's amax, the gradient of the one
+    // after it dy's, and the bias gradient.
+    EXPECT_EQ(quantizationBytes(buildPlan(config(), "fp8-fused"), 1), 4 * kX + 6 * kW + 4 * kG + 3 * 4 + 4);
+    // The activation casts x, its gradient dy, the update w.
+    EXPECT_EQ(quantizationBytes(buildPlan(delayed(config()), "fp8-fused"), 1), 0U);
+    // Without them: r2 w1 w1 for w and dy, each with a scale read and an amax written.
+    MlpConfig without = delayed(config());
+    without.fusionOverrides = {{"dact_dbias_cast_transpose", false}, {"optimizer_cast", false}};
+    EXPECT_EQ(quantizationBytes(buildPlan(without, "fp8-fused"), 1), 4 * kW + 4 * kG + 2 * 8 + 4 * kOut);
 }
 
 TEST(OpFactsTest, GemmsCountTwoFlopsAMultiplyAddAndEveryOperandOnce)

@@ -32,7 +32,13 @@ TEST(SettingsTest, ModesArePresets)
     EXPECT_FALSE(settingsFor({}, "bf16").fp8);
     EXPECT_EQ(settingsFor({}, "fp8").fusions, Fusions{});
     EXPECT_TRUE(settingsFor({}, "fp8").fp8);
-    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{true, true, true, true, true, true, false}));
+    EXPECT_EQ(settingsFor({}, "fp8-fused").fusions, (Fusions{.biasEpilogue = true,
+                                                             .castChain = true,
+                                                             .castTranspose = true,
+                                                             .dbiasCastTranspose = true,
+                                                             .actCast = true,
+                                                             .dactDbiasCastTranspose = true,
+                                                             .weightCache = true}));
 }
 
 TEST(SettingsTest, OverridesChangeThePreset)
@@ -95,13 +101,55 @@ TEST(SettingsTest, WithDelayedScalesTheActivationFusesWithTheTranspose)
                                         "cast with transpose; turn fusion.cast_transpose on or fusion.act_cast off");
 }
 
+TEST(SettingsTest, TheFusedModeHasWhatItsRecipeCanHave)
+{
+    MlpConfig config;
+    EXPECT_FALSE(settingsFor(config, "fp8-fused").fusions.optimizerCast);
+    config.recipe.kind = RecipeKind::Delayed;
+    EXPECT_TRUE(settingsFor(config, "fp8-fused").fusions.optimizerCast);
+}
+
+TEST(SettingsTest, FusionsThatTheRecipeCannotHaveAreRefusedWithTheReason)
+{
+    EXPECT_EQ(
+        refusalOf(withOverrides({{"cast_chain", true}, {"cast_transpose", true}, {"optimizer_cast", true}}), "fp8"),
+        "fusion.optimizer_cast: fusion optimizer_cast does nothing with the recipe tensorwise: its scales depend on "
+        "the amax of the updated weight, which is known after the update only; leave it out");
+}
+
+TEST(SettingsTest, AnActivationInTheEpilogueLeavesNoneToCast)
+{
+    EXPECT_EQ(
+        refusalOf(withOverrides({{"act_epilogue", true}}), "fp8-fused"),
+        "fusion.act_epilogue: fusion act_epilogue excludes act_cast in mode fp8-fused: the GEMM applies the "
+        "activation, so no activation kernel is left to find the amax or cast; turn one of fusion.act_epilogue and "
+        "fusion.act_cast off");
+    EXPECT_EQ(refusalOf(withOverrides({{"act_epilogue", true}, {"act_cast", false}}), "fp8-fused"), "accepted");
+    EXPECT_EQ(refusalOf(withOverrides({{"act_epilogue", true}}), "fp8"),
+              "fusion.act_epilogue: fusion act_epilogue needs bias_epilogue in mode fp8: the bias comes before the "
+              "activation, so the GEMM must add it; turn fusion.bias_epilogue on or fusion.act_epilogue off");
+    EXPECT_TRUE(settingsFor(withOverrides({{"act_epilogue", true}}), "bf16").fusions.actEpilogue);
+}
+
+TEST(SettingsTest, WeightsCastByTheUpdateServeEveryMicroBatch)
+{
+    MlpConfig config = withOverrides({{"weight_cache", false}});
+    config.recipe.kind = RecipeKind::Delayed;
+    EXPECT_EQ(refusalOf(config, "fp8-fused"), "accepted");
+    config.microBatches = 2;
+    EXPECT_EQ(refusalOf(config, "fp8-fused"),
+              "fusion.optimizer_cast: fusion optimizer_cast needs weight_cache in mode fp8-fused: what the update cast "
+              "serves all micro-batches; turn fusion.weight_cache on or fusion.optimizer_cast off");
+}
+
 TEST(SettingsTest, SwitchesAreInAblationOrder)
 {
     std::vector<std::string_view> names;
     for (const FusionSwitch& fusion : fusionSwitches())
         names.push_back(fusion.name);
     EXPECT_THAT(names, testing::ElementsAre("bias_epilogue", "cast_chain", "cast_transpose", "dbias_cast_transpose",
-                                            "act_cast", "weight_cache", "scale_epilogue"));
+                                            "act_cast", "dact_dbias_cast_transpose", "weight_cache", "scale_epilogue",
+                                            "optimizer_cast", "act_epilogue", "graph"));
 }
 
 MlpConfig ofRecipe(RecipeKind kind, std::vector<std::pair<std::string, bool>> overrides = {})
@@ -113,7 +161,13 @@ MlpConfig ofRecipe(RecipeKind kind, std::vector<std::pair<std::string, bool>> ov
 
 TEST(SettingsTest, PresetsHoldWhatTheRecipeHas)
 {
-    const Fusions all{true, true, true, true, true, true, true};
+    const Fusions all{.biasEpilogue = true,
+                      .castChain = true,
+                      .castTranspose = true,
+                      .dbiasCastTranspose = true,
+                      .actCast = true,
+                      .weightCache = true,
+                      .scaleEpilogue = true};
     EXPECT_EQ(settingsFor(ofRecipe(RecipeKind::Rowwise), "fp8-fused").fusions, all);
     Fusions blockwise = all;
     blockwise.castChain = blockwise.dbiasCastTranspose = blockwise.scaleEpilogue = false;
