@@ -51,13 +51,13 @@ std::vector<Finding> largerBatch(const AdviceInput& in)
     f.why = "The optimizer, launch gaps, scales and casts of weights cost the same for any batch; twice the samples "
             "share them.";
     f.formula = fmt::format("half of the fixed {}, for a step of today's batch of {} inside one of twice that",
-                            formatTime(fixed), facts.batch);
+                            formatTime(fixed), facts.batch * facts.microBatches);
     f.wrongIf = "memory does not hold twice the activations, or the larger batch trains worse";
     f.evidence.push_back(
         {.text = fmt::format("optimizer {}, gaps {}, scales and casts of weights {} a step", formatTime(optimizer),
                              formatTime(idle), formatTime(ops.exposedNs - optimizer)),
          .slices = longestSlices(*run, isFixed)});
-    f.change = {{"batch", fmt::format("{}", 2 * facts.batch)}};
+    f.change = {{"batch", fmt::format("{}", 2 * facts.batch * facts.microBatches)}};
     f.options = {{"torchao", "a larger micro-batch in the data loader"},
                  {"Transformer Engine", "a larger micro-batch in the data loader"},
                  {"Megatron-LM", "--micro-batch-size"}};

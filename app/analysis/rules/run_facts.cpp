@@ -2,6 +2,8 @@
 #include "app/analysis/rules/run_facts.h"
 
 #include "app/analysis/slice_families.h"
+#include "collector/trace/error.h"
+#include "engine/plan/config.h"
 
 #include <fmt/format.h>
 
@@ -74,11 +76,24 @@ void noteShape(const Trace& trace, const OpTime& time, RunFacts& facts)
         facts.fp8Layers.push_back({op->layer, op->m, op->k, op->n});
 }
 
+/// 1 for runs that are not the engine's. The configuration is a file's: it may be no valid one.
+std::int64_t microBatchesOf(const std::string& configToml)
+{
+    if (configToml.empty())
+        return 1;
+    try {
+        return plan::parseConfig(configToml, "trace").microBatches;
+    } catch (const Error&) {
+        return 1;
+    }
+}
+
 }  // namespace
 
 RunFacts factsOf(const Trace& trace, const Breakdown& run)
 {
     RunFacts facts;
+    facts.microBatches = microBatchesOf(trace.run(run.run).configToml);
     if (const Device* device = deviceOf(trace, run.run))
         facts.hasFp8Units = device->hasFp8;
     for (const OpTime& time : run.ops) {

@@ -32,6 +32,7 @@ struct RunFacts {
     bool biasGradientInCast = false;
     bool activationCasts = false;     ///< some activation finds the amax or casts
     std::int64_t batch = 0;           ///< rows of the forward GEMMs; 0 where unknown
+    std::int64_t microBatches = 1;    ///< of a step, as the engine's configuration says; each has that many rows
     std::vector<Fp8Layer> fp8Layers;  ///< with their forward GEMM's shape
 
     /// Whether operands take more passes than one for the amax and one that casts and transposes.
