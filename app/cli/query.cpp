@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope query`: one read-only SQL statement on a trace, with the virtual table `slice`.
 #include "app/cli/command.h"
+#include "app/cli/open_progress.h"
 
+#include "collector/import/import.h"
+#include "collector/import/scratch_folder.h"
 #include "collector/trace/error.h"
 #include "collector/trace/trace_query.h"
+#include "collector/trace/trace_writer.h"
 
 #include <fmt/format.h>
 
 #include <iostream>
 #include <iterator>
+#include <optional>
 
 namespace fp8scope::cli {
 namespace {
@@ -35,11 +40,27 @@ Cell cellOf(const SqlValue& value)
         value);
 }
 
+/// Another profiler's file or folder has none of our tables: it is opened and saved in `scratch`, which goes
+/// afterwards.
+std::filesystem::path queryableFile(const std::filesystem::path& file, std::optional<import::ScratchFolder>& scratch)
+{
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored) || file.extension() == ".fp8trace" ||
+        import::recognize(file).kind == import::FileKind::Fp8scopeTrace)
+        return file;
+    const Trace trace = openWithProgress(file);
+    scratch.emplace();
+    const std::filesystem::path copy = scratch->path() / "query.fp8trace";
+    saveTrace(trace, copy);
+    return copy;
+}
+
 void runQuery(const QueryOptions& options)
 {
     const std::string sql =
         options.sql == "-" ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : options.sql;
-    TraceQuery query(options.file);
+    std::optional<import::ScratchFolder> scratch;
+    TraceQuery query(queryableFile(options.file, scratch));
     const QueryResult result = query.run(sql, {.rowLimit = options.limit});
     Table table;
     for (std::size_t c = 0; c < result.columns.size(); ++c) {
@@ -75,7 +96,9 @@ void addQueryCommand(CLI::App& app, Program&)
 {
     auto options = std::make_shared<QueryOptions>();
     CLI::App* command = app.add_subcommand("query", "Run one read-only SQL statement on a trace");
-    command->add_option("FILE", options->file, "The trace (.fp8trace)")->required()->option_text(" ");
+    command->add_option("FILE", options->file, "The trace, or a file or folder of another profiler")
+        ->required()
+        ->option_text(" ");
     command->add_option("SQL", options->sql, "The statement; - reads it from standard input")
         ->required()
         ->option_text(" ");

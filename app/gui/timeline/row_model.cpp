@@ -46,7 +46,10 @@ QString groupLabel(const Trace& trace, const Track& track)
     const QString rank = process.rank >= 0 ? tr("rank %1 · ").arg(process.rank) : QString();
     if (track.kind == TrackKind::DeviceQueue && track.device.valid())
         return rank + toQt(trace.devices[track.device.value].name);
-    return rank + (known ? tr("%1 · process %2").arg(toQt(process.name)).arg(process.pid) : tr("process"));
+    if (!known)
+        return rank + tr("process");
+    const QString name = process.name.empty() ? QString() : tr("%1 · ").arg(toQt(process.name));
+    return rank + name + tr("process %1").arg(process.pid);
 }
 
 bool hasContent(const Trace& trace, TrackId id)
