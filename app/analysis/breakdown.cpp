@@ -281,6 +281,26 @@ void setRatios(const Trace& trace, const Measured& measured, Breakdown& b)
         static_cast<std::uint64_t>(std::llround(static_cast<double>(launches) / static_cast<double>(measured.steps)));
 }
 
+Breakdown breakdownOver(const Trace& trace, StepSummary steps)
+{
+    Breakdown b;
+    b.run = steps.run;
+    b.mode = trace.run(b.run).mode;
+    b.origin = trace.run(b.run).origin;
+    b.steps = std::move(steps);
+    if (b.steps.empty())
+        return b;
+    b.stepNs = b.steps.medianNs;
+    Measured measured = measure(trace, b.run, b.steps.used);
+    apportionOver(b.stepNs, measured);
+    sumFamilies(trace, measured, b);
+    sumLayers(trace, measured, b);
+    listOps(measured, b);
+    sumKernels(trace, measured, b);
+    setRatios(trace, measured, b);
+    return b;
+}
+
 }  // namespace
 
 std::int64_t LayerTime::total() const
@@ -304,29 +324,18 @@ std::int64_t LayerTime::phase(Phase p) const
 
 Breakdown breakdown(const Trace& trace, RunId run, StepLimit limit)
 {
-    Breakdown b;
-    b.run = run;
-    b.mode = trace.run(run).mode;
-    b.origin = trace.run(run).origin;
-    b.steps = summarizeSteps(trace, run, limit);
-    if (b.steps.empty())
-        return b;
-    b.stepNs = b.steps.medianNs;
-    Measured measured = measure(trace, run, b.steps.used);
-    apportionOver(b.stepNs, measured);
-    sumFamilies(trace, measured, b);
-    sumLayers(trace, measured, b);
-    listOps(measured, b);
-    sumKernels(trace, measured, b);
-    setRatios(trace, measured, b);
-    return b;
+    return breakdownOver(trace, summarizeSteps(trace, run, limit));
 }
+
+Breakdown breakdown(const Trace& trace, const RunGroup& group) { return breakdownOver(trace, group.steps); }
 
 std::vector<Breakdown> breakdowns(const Trace& trace, StepLimit limit)
 {
+    std::vector<RunGroup> groups = runGroups(trace, limit);
+    dropCrowdOfVariants(groups);
     std::vector<Breakdown> all;
-    for (std::uint32_t run = 0; run < trace.runs.size(); ++run)
-        all.push_back(breakdown(trace, RunId(run), limit));
+    for (const RunGroup& group : groups)
+        all.push_back(breakdown(trace, group));
     return all;
 }
 

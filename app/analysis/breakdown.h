@@ -2,6 +2,7 @@
 // Where a step's time goes: exposed time (each instant belongs to exactly one slice) and busy time, by any key.
 #pragma once
 
+#include "app/analysis/repeats.h"
 #include "app/analysis/slice_families.h"
 #include "app/analysis/steps.h"
 #include "collector/trace/trace.h"
@@ -104,7 +105,9 @@ struct Breakdown {
 
 /// Of a run without used steps, stepNs is 0 and all tables are empty.
 [[nodiscard]] Breakdown breakdown(const Trace&, RunId, StepLimit = {});
-/// All runs of a trace, in order.
+/// Of runs that repeat each other: the median step of all of them, with the shares of the typical one.
+[[nodiscard]] Breakdown breakdown(const Trace&, const RunGroup&);
+/// One a mode, in order; a crowd of variants is left to the ablation (see repeats.h).
 [[nodiscard]] std::vector<Breakdown> breakdowns(const Trace&, StepLimit = {});
 
 }  // namespace fp8scope::analysis

@@ -30,8 +30,12 @@ Figure stepFigure(const Breakdown& run, const SpeedupAccount* account)
         .label = "Step, " + run.mode, .value = formatTime(run.stepNs), .detail = formatInterval(run.steps.interval)};
     if (account != nullptr)
         figure.detail += fmt::format("; {} {}", account->fromMode, formatTime(account->fromNs));
-    figure.howComputed = fmt::format("Median of {} steps after warm-up, with its 95% interval by order statistics.",
-                                     run.steps.used.size());
+    figure.howComputed =
+        run.steps.repeats > 1
+            ? fmt::format("Median of {} steps after warm-up in {} repeats, with its 95% interval by bootstrap.",
+                          run.steps.stepsOfAllRepeats, run.steps.repeats)
+            : fmt::format("Median of {} steps after warm-up, with its 95% interval by order statistics.",
+                          run.steps.used.size());
     return figure;
 }
 

@@ -13,6 +13,15 @@
 namespace fp8scope::analysis {
 namespace {
 
+/// The run's place among those that repeat it, from 1.
+std::uint32_t repeatNumber(const Trace& trace, RunId id)
+{
+    std::uint32_t number = 0;
+    for (std::uint32_t r = 0; r <= id.value; ++r)
+        number += trace.runs[r].mode == trace.run(id).mode && trace.runs[r].configToml == trace.run(id).configToml;
+    return number;
+}
+
 /// "steps 4 to 40 of 40, first 3 warm-up": positions in the run, from 1.
 std::string stepsOfRun(const Trace& trace, const Breakdown& run)
 {
@@ -27,6 +36,8 @@ std::string stepsOfRun(const Trace& trace, const Breakdown& run)
                                           : fmt::format("steps {} to {} of {}", before + 1, last, s.totalCount);
     if (s.warmupCount > 0)
         text += fmt::format(", first {} warm-up", s.warmupCount);
+    if (s.repeats > 1)
+        text += fmt::format(" (repeat {} of {})", repeatNumber(trace, run.run), s.repeats);
     return text;
 }
 
@@ -103,7 +114,9 @@ Honesty honesty(const Trace& trace, const std::vector<Breakdown>& runs)
     else if (!trace.runs.empty())
         honesty.origin = trace.runs.front().origin;
     honesty.steps = stepsOfRuns(trace, runs);
-    honesty.statistic = "median, 95% interval";
+    honesty.statistic = std::any_of(runs.begin(), runs.end(), [](const Breakdown& b) { return b.steps.repeats > 1; })
+                            ? "median over repeats, 95% bootstrap interval"
+                            : "median, 95% interval";
     honesty.classified = classifiedText(trace, runs);
     if (!runs.empty() && runs.front().origin == Origin::Imported)
         honesty.framework =

@@ -20,6 +20,9 @@ Overview overview(const Trace& trace, StepLimit limit)
     Overview o;
     o.runs = breakdowns(trace, limit);
     o.accounts = accounts(trace, o.runs);
+    o.ablation = ablation(trace, limit);
+    if (o.ablation)
+        o.ablationAccount = asAccount(trace, *o.ablation);
     o.headline = headline(trace, o.runs, o.accounts);
     o.note = deviceNote(trace, o.runs);
     o.figures = figures(trace, o.runs, o.accounts);

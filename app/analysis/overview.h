@@ -3,11 +3,13 @@
 // report.
 #pragma once
 
+#include "app/analysis/ablation.h"
 #include "app/analysis/account.h"
 #include "app/analysis/advise.h"
 #include "app/analysis/breakdown.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -47,6 +49,8 @@ struct Overview {
     Honesty honesty;
     std::vector<Breakdown> runs;
     std::vector<SpeedupAccount> accounts;
+    std::optional<Ablation> ablation;               ///< of a file that holds one
+    std::optional<SpeedupAccount> ablationAccount;  ///< the same as a waterfall
     std::vector<Finding> findings;
 };
 

@@ -2,9 +2,10 @@
 // Finds the steps of a run that count: drops declared warm-up and what still behaves like it, then takes the median.
 #include "app/analysis/steps.h"
 
+#include "app/analysis/warmup.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace fp8scope::analysis {
 namespace {
@@ -38,28 +39,12 @@ std::int64_t medianOfSorted(const std::vector<std::int64_t>& sorted)
     return sorted.size() % 2 == 1 ? sorted[middle] : sorted[middle - 1] + (sorted[middle] - sorted[middle - 1]) / 2;
 }
 
-/// How many steps at the start are still warming up. The later half says what a settled step is: its median, and three
-/// robust standard deviations (1.4826 x median absolute deviation) but no less than 5% above it as the limit. The
-/// leading steps that are over the limit are warm-up, at most half of all; one slow step later in the run is not.
 std::size_t findWarmup(const std::vector<Step>& steps)
 {
-    constexpr std::size_t kFewestSteps = 6;
-    if (steps.size() < kFewestSteps)
-        return 0;
-    const std::size_t half = steps.size() / 2;
-    const std::vector<std::int64_t> settled =
-        sortedDurations({steps.begin() + static_cast<std::ptrdiff_t>(half), steps.end()});
-    const std::int64_t median = medianOfSorted(settled);
-    std::vector<std::int64_t> deviations;
-    for (const std::int64_t duration : settled)
-        deviations.push_back(std::abs(duration - median));
-    std::sort(deviations.begin(), deviations.end());
-    const double spread = 3 * 1.4826 * static_cast<double>(medianOfSorted(deviations));
-    const double limit = static_cast<double>(median) + std::max(spread, 0.05 * static_cast<double>(median));
-    std::size_t count = 0;
-    while (count<half&& static_cast<double>(steps[count].durNs)> limit)
-        ++count;
-    return count;
+    std::vector<std::int64_t> durations;
+    for (const Step& step : steps)
+        durations.push_back(step.durNs);
+    return warmupSteps(durations);
 }
 
 /// The 95% interval of the median by order statistics: the r-th smallest and r-th largest, with the largest r for which
@@ -109,6 +94,8 @@ StepSummary summarizeSteps(const Trace& trace, RunId run, StepLimit limit)
     const bool limited = limit.first != 0 || limit.last != UINT32_MAX;
     if (summary.used.empty() && limited)  // who asks for warm-up steps by number shall see them
         std::copy_if(all.begin(), all.end(), std::back_inserter(summary.used), inLimit);
+
+    summary.stepsOfAllRepeats = static_cast<std::uint32_t>(summary.used.size());
 
     const std::vector<std::int64_t> durations = sortedDurations(summary.used);
     summary.medianNs = medianOfSorted(durations);

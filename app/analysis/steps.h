@@ -30,6 +30,9 @@ struct StepSummary {
     Interval interval;   ///< 95% interval of the median, ns (order statistics; equal to min..max below 6 steps)
     std::string source;  ///< how steps were found and how sure that is: "engine steps", "4 steps by ProfilerStep#
                          ///< marks, certain"
+    /// Runs that the median and its interval are of. Of several, the interval is by bootstrap.
+    std::uint32_t repeats = 1;
+    std::uint32_t stepsOfAllRepeats = 0;  ///< used ones
     [[nodiscard]] bool empty() const { return used.empty(); }
     /// Half the interval's width over the median: by how much, relatively, any part of the step may be off.
     [[nodiscard]] double relativeNoise() const

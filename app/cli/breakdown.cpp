@@ -79,9 +79,12 @@ std::string runNote(const analysis::Breakdown& run, const std::string& unit)
     if (run.steps.empty())
         return fmt::format("{}: no finished step to judge", run.mode);
     const auto ns = [&](double value) { return analysis::formatTime(static_cast<std::int64_t>(value), unit); };
-    std::string note = fmt::format("{}: {} steps used, {} warm-up dropped, 95% interval of the median {} to {}",
-                                   run.mode, run.steps.used.size(), run.steps.warmupCount, ns(run.steps.interval.low),
-                                   ns(run.steps.interval.high));
+    const std::string steps =
+        run.steps.repeats > 1
+            ? fmt::format("{} steps of {} repeats used", run.steps.stepsOfAllRepeats, run.steps.repeats)
+            : fmt::format("{} steps used, {} warm-up dropped", run.steps.used.size(), run.steps.warmupCount);
+    std::string note = fmt::format("{}: {}, 95% interval of the median {} to {}", run.mode, steps,
+                                   ns(run.steps.interval.low), ns(run.steps.interval.high));
     if (run.gemmFlopsPerSecond > 0)
         note += fmt::format("; GEMMs at {}", analysis::formatFlops(run.gemmFlopsPerSecond));
     if (run[Family::Quantization].busyNs > 0)
@@ -111,7 +114,8 @@ Json toJson(const std::vector<analysis::Breakdown>& runs)
                   {"step_ns", run.stepNs},
                   {"step_low_ns", static_cast<std::int64_t>(run.steps.interval.low)},
                   {"step_high_ns", static_cast<std::int64_t>(run.steps.interval.high)},
-                  {"steps_used", run.steps.used.size()},
+                  {"repeats", run.steps.repeats},
+                  {"steps_used", run.steps.stepsOfAllRepeats},
                   {"warmup_steps", run.steps.warmupCount},
                   {"quantization_tax", run.quantizationTax},
                   {"quantization_per_fp8_gemm", run.quantizationPerFp8Gemm},

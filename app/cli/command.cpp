@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <map>
 #include <set>
@@ -33,6 +32,31 @@ analysis::StepLimit parseSteps(const std::string& text)
     if (text.empty() || limit.first > limit.last)
         throw CLI::ValidationError("--steps", fmt::format("'{}' is not a range of steps such as 4-40", text));
     return limit;
+}
+
+/// A group's name stands for all its repeats, "fp8#2" for the second.
+void addChosen(const Trace& trace, const analysis::RunGroup& group, const std::string& name,
+               const analysis::StepLimit& limit, std::vector<analysis::Breakdown>& chosen)
+{
+    if (group.mode == name)
+        chosen.push_back(analysis::breakdown(trace, group));
+    for (std::size_t r = 0; group.runs.size() > 1 && r < group.runs.size(); ++r) {
+        if (name != fmt::format("{}#{}", group.mode, r + 1))
+            continue;
+        chosen.push_back(analysis::breakdown(trace, group.runs[r], limit));
+        chosen.back().mode = name;
+    }
+}
+
+std::string namesOf(const std::vector<analysis::RunGroup>& groups)
+{
+    std::string names;
+    for (const analysis::RunGroup& group : groups) {
+        names += (names.empty() ? "" : ", ") + group.mode;
+        if (group.runs.size() > 1)
+            names += fmt::format(" (#1 to #{})", group.runs.size());
+    }
+    return names;
 }
 
 }  // namespace
@@ -63,7 +87,8 @@ void addTraceOptions(CLI::App& command, TraceOptions& options)
     command.add_option("--time-unit", options.timeUnit, "Unit of times in tables: auto, ns, us, ms or s")
         ->check(CLI::IsMember({"auto", "ns", "us", "ms", "s"}).description(""))
         ->option_text("UNIT");
-    command.add_option("--run", options.runs, "Only these runs, by mode (bf16,fp8,fp8-fused)")
+    command
+        .add_option("--run", options.runs, "Only these runs, by mode (bf16,fp8,fp8-fused); fp8#2 is the second repeat")
         ->delimiter(',')
         ->option_text("MODE,...");
     command
@@ -78,20 +103,17 @@ std::vector<analysis::Breakdown> chosenRuns(const Trace& trace, const TraceOptio
 {
     if (trace.runs.empty())
         throw Error("the trace holds no run", options.file.string(), "record one with `fp8scope run`");
-    std::vector<analysis::Breakdown> all = analysis::breakdowns(trace, options.steps);
     if (options.runs.empty())
-        return all;
+        return analysis::breakdowns(trace, options.steps);
+    const std::vector<analysis::RunGroup> groups = analysis::runGroups(trace, options.steps);
     std::vector<analysis::Breakdown> chosen;
-    for (const std::string& mode : options.runs) {
+    for (const std::string& name : options.runs) {
         const auto before = chosen.size();
-        std::copy_if(all.begin(), all.end(), std::back_inserter(chosen),
-                     [&](const analysis::Breakdown& b) { return b.mode == mode; });
-        if (chosen.size() > before)
-            continue;
-        std::string modes;
-        for (const analysis::Breakdown& b : all)
-            modes += (modes.empty() ? "" : ", ") + b.mode;
-        throw Error(fmt::format("no run is named '{}'", mode), options.file.string(), "it holds: " + modes);
+        for (const analysis::RunGroup& group : groups)
+            addChosen(trace, group, name, options.steps, chosen);
+        if (chosen.size() == before)
+            throw Error(fmt::format("no run is named '{}'", name), options.file.string(),
+                        "it holds: " + namesOf(groups));
     }
     return chosen;
 }

@@ -38,7 +38,8 @@ void addFormatOption(CLI::App& command, Format& format);
 /// --rules FILE, which may be given several times.
 void addRulesOption(CLI::App& command, std::vector<std::filesystem::path>& files);
 
-/// The breakdowns of the runs chosen by --run (all by default). Throws Error when a name matches no run.
+/// The breakdowns of the runs chosen by --run (all by default, repeats taken together). Throws Error when a name
+/// matches no run.
 [[nodiscard]] std::vector<analysis::Breakdown> chosenRuns(const Trace&, const TraceOptions&);
 
 /// "demo.fp8trace: bf16, 20 steps, measured on a CPU (AMD EPYC)": the head line of every table.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope compare`: the speedup account, from one run's step to another's in bars that add up exactly.
+#include "app/cli/ablation_table.h"
 #include "app/cli/compare_table.h"
 #include "app/cli/open_progress.h"
+#include "app/cli/repeats_table.h"
 
 #include "app/analysis/overview.h"
 #include "collector/trace/error.h"
@@ -9,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace fp8scope::cli {
 namespace {
@@ -50,9 +53,13 @@ std::string verdict(const analysis::SpeedupAccount& account)
     return text;
 }
 
-Json toJson(const std::vector<analysis::SpeedupAccount>& accounts)
+Json toJson(const Trace& trace, const std::vector<analysis::SpeedupAccount>& accounts, const TraceOptions& options)
 {
-    Json document{{"schema_version", kJsonSchema}, {"accounts", Json::array()}};
+    Json document{{"schema_version", kJsonSchema},
+                  {"accounts", Json::array()},
+                  {"repeats", repeatsJson(analysis::runGroups(trace, options.steps))}};
+    if (const auto ablation = analysis::ablation(trace, options.steps))
+        document["ablation"] = ablationJson(*ablation);
     for (const analysis::SpeedupAccount& a : accounts) {
         Json bars = Json::array();
         for (const analysis::AccountBar& bar : a.bars)
@@ -74,14 +81,32 @@ Json toJson(const std::vector<analysis::SpeedupAccount>& accounts)
     return document;
 }
 
-const analysis::Breakdown& runNamed(const std::vector<analysis::Breakdown>& runs, const std::string& mode,
-                                    const TraceOptions& options)
+/// From `from` (by default the first 16-bit run) to the runs of --run, or to all others.
+std::vector<analysis::SpeedupAccount> chosenAccounts(const Trace& trace, const TraceOptions& options,
+                                                     const std::string& from)
 {
-    const auto found = std::find_if(runs.begin(), runs.end(), [&](const auto& b) { return b.mode == mode; });
-    if (found == runs.end())
-        throw Error(fmt::format("no run is named '{}'", mode), options.file.string(),
-                    "`fp8scope info` lists the runs of a file");
-    return *found;
+    const std::vector<analysis::Breakdown> targets = chosenRuns(trace, options);
+    if (from.empty() && options.runs.empty())
+        return analysis::accounts(trace, targets);
+    std::optional<analysis::Breakdown> baseline;
+    if (!from.empty()) {
+        TraceOptions named = options;
+        named.runs = {from};
+        baseline = chosenRuns(trace, named).front();
+    } else {
+        TraceOptions all = options;
+        all.runs.clear();
+        const std::vector<analysis::Breakdown> runs = chosenRuns(trace, all);
+        const auto first = std::find_if(runs.begin(), runs.end(), analysis::isSixteenBit);
+        if (first != runs.end())
+            baseline = *first;
+    }
+    std::vector<analysis::SpeedupAccount> accounts;
+    for (const analysis::Breakdown& run : targets) {
+        if (baseline && run.run != baseline->run && !run.steps.empty())
+            accounts.push_back(analysis::account(trace, *baseline, run));
+    }
+    return accounts;
 }
 
 }  // namespace
@@ -90,7 +115,7 @@ void printAccounts(const Trace& trace, const std::vector<analysis::SpeedupAccoun
                    const TraceOptions& options)
 {
     if (options.format == Format::Json) {
-        printJson(toJson(accounts));
+        printJson(toJson(trace, accounts, options));
         return;
     }
     for (std::size_t i = 0; i < accounts.size(); ++i) {
@@ -115,30 +140,18 @@ void addCompareCommand(CLI::App& app, Program&)
     command->add_option("--from", *from, "The baseline run (default: the first 16-bit run)")->option_text("MODE");
     command->callback([options, from] {
         const Trace trace = openWithProgress(options->file, options->rules);
-        TraceOptions all = *options;
-        all.runs.clear();
-        const std::vector<analysis::Breakdown> runs = chosenRuns(trace, all);
-        std::vector<analysis::SpeedupAccount> accounts;
-        if (from->empty()) {
-            accounts = analysis::accounts(trace, runs);
-        } else {
-            const analysis::Breakdown& baseline = runNamed(runs, *from, *options);
-            for (const analysis::Breakdown& run : runs) {
-                if (run.run != baseline.run && !run.steps.empty())
-                    accounts.push_back(analysis::account(trace, baseline, run));
-            }
-        }
-        for (const std::string& mode : options->runs)
-            (void)runNamed(runs, mode, *options);
-        if (!options->runs.empty()) {
-            std::erase_if(accounts, [&](const analysis::SpeedupAccount& a) {
-                return std::find(options->runs.begin(), options->runs.end(), a.toMode) == options->runs.end();
-            });
-        }
+        std::vector<analysis::SpeedupAccount> accounts = chosenAccounts(trace, *options, *from);
         if (accounts.empty())
             throw Error("there are no two runs to compare", options->file.string(),
                         "record bf16 and fp8 into one file: `fp8scope run --modes bf16,fp8`");
+        if (options->format == Format::Table)
+            printRepeats(trace, *options);
         printAccounts(trace, accounts, *options);
+        if (const auto ablation = analysis::ablation(trace, options->steps);
+            ablation && options->format == Format::Table) {
+            print("\n");
+            printAblation(trace, *ablation, *options);
+        }
     });
 }
 

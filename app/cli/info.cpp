@@ -40,6 +40,17 @@ RunFacts factsOf(const Trace& trace, RunId run)
     return facts;
 }
 
+/// By run: its mode, numbered where it is repeated, as --run takes it.
+std::vector<std::string> runNames(const Trace& trace)
+{
+    std::vector<std::string> names(trace.runs.size());
+    for (const analysis::RunGroup& group : analysis::runGroups(trace)) {
+        for (std::size_t i = 0; i < group.runs.size(); ++i)
+            names[group.runs[i].value] = group.runs.size() > 1 ? fmt::format("{}#{}", group.mode, i + 1) : group.mode;
+    }
+    return names;
+}
+
 std::string lossText(double loss) { return std::isfinite(loss) ? fmt::format("{:.5g}", loss) : "-"; }
 
 /// "rank 0: Transformer Engine, delayed scaling (certain): 96 x transformer_engine::..., ..."
@@ -83,11 +94,12 @@ Table runTable(const Trace& trace, const TraceOptions& options)
                      {"length", "length_ns"},
                      {"last loss", "last_loss"},
                      {"state", "state", false, false, true}};
+    const std::vector<std::string> names = runNames(trace);
     for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
         const Run& run = trace.runs[r];
         const RunFacts facts = factsOf(trace, RunId(r));
         const std::string state = run.complete ? "complete" : (run.note.empty() ? "incomplete" : run.note);
-        table.rows.push_back({textCell(run.mode),
+        table.rows.push_back({textCell(names[r]),
                               textCell(toString(run.origin)),
                               countCell(facts.steps),
                               countCell(facts.slices),

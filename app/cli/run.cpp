@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `fp8scope run`: trains the configured model in each mode, records it, and prints where the time went.
+#include "app/cli/ablation_table.h"
 #include "app/cli/advise_table.h"
 #include "app/cli/breakdown_table.h"
 #include "app/cli/compare_table.h"
@@ -7,12 +8,14 @@
 #include "app/cli/interrupt_stop.h"
 #include "app/cli/memory_table.h"
 #include "app/cli/model_options.h"
+#include "app/cli/repeats_table.h"
 #include "app/cli/run_progress.h"
 
 #include "app/analysis/overview.h"
 #include "app/session/session.h"
 #include "collector/trace/error.h"
 #include "collector/trace/trace_reader.h"
+#include "engine/plan/ablation.h"
 #include "engine/plan/step_plan.h"
 
 #include <fmt/format.h>
@@ -27,8 +30,42 @@ struct RunOptions : ModelOptions {
     bool printConfig = false;
     double maxHours = session::RunRequest{}.maxHours;
     int threads = 0;
+    int repeats = 0;  ///< 0: not given
+    bool ablate = false;
     ProgressStyle progress = ProgressStyle::Auto;
 };
+
+/// The modes of the ablation instead of those chosen; what it leaves out goes into the trace.
+void makeAblation(const RunOptions& options, session::RunRequest& request)
+{
+    for (const auto& [key, value] : options.settings) {
+        if (key == "modes")
+            throw Error("--ablate chooses the modes itself", "--modes", "leave one of the two out");
+    }
+    const plan::AblationModes ablation = plan::ablationModes(request.config);
+    request.config.modes = ablation.modes;
+    std::string skipped;
+    for (const auto& [fusion, reason] : ablation.skipped)
+        skipped += fmt::format("{}{}: {}", skipped.empty() ? "" : "; ", fusion, reason);
+    if (!skipped.empty())
+        request.meta.emplace_back(analysis::kAblationSkippedKey, skipped);
+}
+
+session::RunRequest requestOf(const RunOptions& options, plan::MlpConfig config)
+{
+    constexpr int kRepeatsOfAblation = 3;
+    session::RunRequest request{.config = std::move(config),
+                                .output = options.output,
+                                .replace = options.force,
+                                .threads = options.threads,
+                                .maxHours = options.maxHours,
+                                .repeats = options.repeats > 0 ? options.repeats
+                                           : options.ablate    ? kRepeatsOfAblation
+                                                               : 1};
+    if (options.ablate)
+        makeAblation(options, request);
+    return request;
+}
 
 void printSummary(const std::filesystem::path& file)
 {
@@ -40,36 +77,41 @@ void printSummary(const std::filesystem::path& file)
     if (!overview.note.empty())
         print(wrap(analysis::plainText(overview.note)));
     print("\n");
+    printRepeats(trace, options);
     printBreakdown(trace, overview.runs, options, "family");
     if (!overview.accounts.empty()) {
         print("\n");
         printAccounts(trace, overview.accounts, options);
     }
     printMemory(trace);
+    if (overview.ablation) {
+        print("\n");
+        printAblation(trace, *overview.ablation, options);
+    }
     print("\nWhat to change, estimated gain a step:\n");
     printFindings(trace, overview.findings, options, false);
 }
 
 int execute(const RunOptions& options, const Program& program)
 {
-    plan::MlpConfig config;
+    session::RunRequest request;
     const bool listFusions = options.fusions == std::vector<std::string>{"list"};
     try {
         ModelOptions model = options;
         if (listFusions)
             model.fusions.clear();
-        config = configOf(model);
+        request = requestOf(options, configOf(model));
     } catch (const Error& e) {
         fmt::print(stderr, "fp8scope: {}\n", e.what());
         return kUsage;
     }
     if (listFusions)
-        print(fusionList(config));
+        print(fusionList(request.config));
     if (options.printConfig)
-        print(plan::toToml(config));
+        print(plan::toToml(request.config));
     if (options.printPlan) {
-        for (const std::string& mode : config.modes)
-            print(plan::print(plan::buildPlan(config, mode)) + "\n");
+        for (const std::string& mode : request.config.modes)
+            print(plan::print(plan::buildPlan(request.config, mode)) + "\n");
     }
     if (options.printPlan || options.printConfig || listFusions)
         return kSuccess;
@@ -78,7 +120,6 @@ int execute(const RunOptions& options, const Program& program)
     if (!options.force && std::filesystem::exists(options.output))
         throw Error("the file exists", options.output.string(), "choose another name, or replace it with --force");
 
-    session::RunRequest request{config, options.output, options.force, options.threads, options.maxHours};
     ProgressPrinter progress(options.progress);
     InterruptStop interrupt;
     const session::RunOutcome outcome = session::runTraining(
@@ -113,6 +154,15 @@ void addRunCommand(CLI::App& app, Program& program)
                      "Refuse a run that would take longer on this CPU, by estimate (1)")
         ->check(CLI::PositiveNumber.description(""))
         ->option_text("X");
+    command->add_option("--repeats", options->repeats, "Train each mode N times, in alternating order (A B, B A, ...)")
+        ->check(CLI::Range(1, 100).description(""))
+        ->option_text("N");
+    command->add_flag_callback(
+        "--shadow", [options] { options->settings.emplace_back("numerics.shadow", "true"); },
+        "Compute some fp8 steps in bf16 as well and record how far layers are off");
+    command->add_flag("--ablate", options->ablate,
+                      "Train bf16, plain fp8, then one fusion more after the other and each alone; 3 repeats\n"
+                      "unless --repeats says otherwise. Prints what each fusion buys");
     command->add_flag("--print-plan", options->printPlan, "Print each mode's plan and stop");
     command->add_flag("--print-config", options->printConfig, "Print the complete configuration and stop");
     command->add_option("--progress", options->progress, "auto, bar, plain, json or none")

@@ -34,6 +34,24 @@ std::string timeLeft(double seconds)
     return whole < 120 ? fmt::format("  {} s left", whole) : fmt::format("  {} min left", (whole + 30) / 60);
 }
 
+/// "fp8", "fp8 2/3", "fp8+…+cast_chain 2/3": as short as tells one from the others.
+std::string runLabel(const session::RunProgress& p)
+{
+    constexpr std::size_t kLongest = 24;
+    std::string label = p.mode;
+    if (label.size() > kLongest && label.find('+') != label.rfind('+'))
+        label = label.substr(0, label.find('+') + 1) + "…" + label.substr(label.rfind('+'));
+    if (p.repeats > 1)
+        label += fmt::format(" {}/{}", p.repeat + 1, p.repeats);
+    return label;
+}
+
+std::string padded(std::string label)
+{
+    const std::size_t width = displayWidth(label);
+    return label + std::string(width < 10 ? 10 - width : 1, ' ');
+}
+
 std::string stateText(const session::RunProgress& p)
 {
     if (p.step == 0)
@@ -62,9 +80,9 @@ const std::map<std::string, ProgressStyle>& progressStyles()
 
 std::string progressLine(const session::RunProgress& p, std::size_t width)
 {
-    const std::string head = fmt::format("{:<10}", p.mode);
+    const std::string head = padded(runLabel(p));
     const std::string tail = stateText(p);
-    const std::size_t fixed = head.size() + displayWidth(tail) + 5;
+    const std::size_t fixed = displayWidth(head) + displayWidth(tail) + 5;
     if (fixed + 8 > width)
         return head + tail;
     const std::size_t cells = std::min<std::size_t>(width - fixed, 30);
@@ -88,6 +106,8 @@ void ProgressPrinter::show(const session::RunProgress& p)
                     {"mode", p.mode},
                     {"mode_index", p.modeIndex},
                     {"mode_count", p.modeCount},
+                    {"repeat", p.repeat},
+                    {"repeats", p.repeats},
                     {"step", p.step},
                     {"steps", p.steps},
                     {"loss", std::isfinite(p.loss) ? Json(p.loss) : Json()},
@@ -97,19 +117,20 @@ void ProgressPrinter::show(const session::RunProgress& p)
     }
     const auto now = std::chrono::steady_clock::now();
     const bool bar = m_style == ProgressStyle::Bar;
-    const bool due = p.mode != m_mode || p.step == p.steps ||
+    const std::string label = runLabel(p);
+    const bool due = label != m_label || p.step == p.steps ||
                      now - m_lastShown >= (bar ? std::chrono::milliseconds(kBarInterval)
                                                : std::chrono::duration_cast<std::chrono::milliseconds>(kPlainInterval));
     if (!due)
         return;
-    if (bar && m_lineOpen && p.mode != m_mode)
+    if (bar && m_lineOpen && label != m_label)
         fmt::print(stderr, "\n");
-    m_mode = p.mode;
+    m_label = label;
     m_lastShown = now;
     if (bar)
         fmt::print(stderr, "\r\x1b[K{}", progressLine(p, terminalWidth()));
     else
-        fmt::print(stderr, "{:<10}{}\n", p.mode, stateText(p));
+        fmt::print(stderr, "{}{}\n", padded(label), stateText(p));
     m_lineOpen = bar;
     std::fflush(stderr);
 }

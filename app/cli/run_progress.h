@@ -20,7 +20,8 @@ enum class ProgressStyle : std::uint8_t { Auto, Bar, Plain, JsonLines, None };
 [[nodiscard]] std::string progressLine(const session::RunProgress& progress, std::size_t width);
 
 /// JSON lines on standard output:
-/// {"event":"step","mode","mode_index","mode_count","step","steps","loss","step_ns","seconds_left"}, last
+/// {"event":"step","mode","mode_index","mode_count","repeat","repeats","step","steps","loss","step_ns","seconds_left"},
+/// last
 /// {"event":"end","complete","cancelled","message","file"}. The other styles write to standard error.
 class ProgressPrinter {
 public:
@@ -32,7 +33,7 @@ public:
 
 private:
     ProgressStyle m_style;
-    std::string m_mode;
+    std::string m_label;  ///< of the run shown last
     bool m_lineOpen = false;
     std::chrono::steady_clock::time_point m_lastShown;
 };

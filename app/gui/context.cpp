@@ -8,13 +8,25 @@ namespace fp8scope::gui {
 void Context::setLoaded(std::shared_ptr<const LoadedTrace> loaded)
 {
     m_loaded = std::move(loaded);
-    m_hiddenRuns.clear();
+    hideRunsOfNoRow();
     m_range.reset();
     m_selection = {};
     emit loadedChanged();
     emit runsChanged();
     emit rangeChanged();
     emit selectionChanged(m_selection);
+}
+
+/// Of runs that repeat each other the typical one is shown, and an ablation's many variants have a place of their own.
+void Context::hideRunsOfNoRow()
+{
+    m_hiddenRuns.clear();
+    const std::size_t runs = m_loaded ? m_loaded->trace.runs.size() : 0;
+    for (std::uint32_t r = 0; r < runs; ++r) {
+        const auto& rows = m_loaded->overview.runs;
+        if (std::none_of(rows.begin(), rows.end(), [r](const analysis::Breakdown& b) { return b.run == RunId(r); }))
+            m_hiddenRuns.emplace_back(r);
+    }
 }
 
 void Context::setSelection(const Selection& selection)

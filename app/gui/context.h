@@ -74,6 +74,7 @@ signals:
 
 private:
     [[nodiscard]] bool hidden(RunId run) const;
+    void hideRunsOfNoRow();
 
     std::shared_ptr<const LoadedTrace> m_loaded;
     Selection m_selection;

@@ -53,11 +53,11 @@ std::string modelOf(const Trace& trace)
     return text;
 }
 
-std::string modesOf(const Trace& trace)
+std::string modesOf(const analysis::Overview& overview)
 {
     std::vector<std::string> modes;
-    for (const Run& run : trace.runs)
-        modes.push_back(run.mode);
+    for (const analysis::Breakdown& run : overview.runs)
+        modes.push_back(run.steps.repeats > 1 ? fmt::format("{} ({} repeats)", run.mode, run.steps.repeats) : run.mode);
     return fmt::format("{}", fmt::join(modes, ", "));
 }
 
@@ -73,7 +73,7 @@ std::vector<std::pair<std::string, std::string>> factsOf(const Trace& trace, con
     add("Report made", std::move(madeAt));
     add("Machine", machineOf(trace, overview));
     add("Times", std::string(describe(overview.honesty.origin)));
-    add("Runs", modesOf(trace));
+    add("Runs", modesOf(overview));
     add("Model", modelOf(trace));
     add("Steps", overview.honesty.steps);
     if (!trace.runs.empty())
@@ -156,6 +156,22 @@ void addCharts(const analysis::Overview& overview, Builder& out)
     }
 }
 
+void addAblation(const analysis::Overview& overview, Builder& out)
+{
+    if (!overview.ablation)
+        return;
+    out.heading(fmt::format("What each fusion buys: {} to {}", overview.ablationAccount->fromMode,
+                            overview.ablationAccount->toMode));
+    out.block(Waterfall{*overview.ablationAccount});
+    std::string note = overview.ablation->plain.repeats > 1
+                           ? fmt::format("Medians over {} repeats in alternating order; intervals by bootstrap.",
+                                         overview.ablation->plain.repeats)
+                           : "From one run a mode: repeats would tell how far to trust the differences.";
+    if (!overview.ablation->skipped.empty())
+        note += " Left out: " + overview.ablation->skipped;
+    out.text(std::move(note));
+}
+
 void addAdvice(const analysis::Overview& overview, Builder& out)
 {
     out.heading("What to change");
@@ -183,11 +199,12 @@ Report buildReport(const Trace& trace, const analysis::Overview& overview, std::
     if (!overview.figures.empty())
         out.block(Figures{overview.figures});
     addCharts(overview, out);
+    addAblation(overview, out);
     addAdvice(overview, out);
     out.tables("Layers", {layersTable(trace, overview.runs)});
     out.tables("Kernels", kernelTables(trace, overview.runs));
-    out.tables("Numerics", {lossTable(trace), tensorTable(trace)});
-    out.tables("Memory", {memoryTable(trace)});
+    out.tables("Numerics", {lossTable(trace, overview.runs), tensorTable(trace, overview.runs)});
+    out.tables("Memory", {memoryTable(trace, overview.runs)});
     out.heading("How far to trust this");
     out.table(honestyTable(overview.honesty));
     out.table(diagnosticsTable(trace));

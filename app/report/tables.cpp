@@ -153,19 +153,19 @@ std::vector<Table> kernelTables(const Trace& trace, const std::vector<analysis::
     return tables;
 }
 
-Table lossTable(const Trace& trace)
+Table lossTable(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
 {
     Table table = tableWith("Loss", {{"Run", false}, {"First step", true}, {"Last step", true}, {"Steps", true}});
-    for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
-        const std::vector<analysis::LossPoint> curve = analysis::lossCurve(trace, RunId(r));
+    for (const analysis::Breakdown& run : runs) {
+        const std::vector<analysis::LossPoint> curve = analysis::lossCurve(trace, run.run);
         if (!curve.empty())
-            table.rows.push_back({trace.runs[r].mode, fmt::format("{:.6g}", curve.front().loss),
+            table.rows.push_back({run.mode, fmt::format("{:.6g}", curve.front().loss),
                                   fmt::format("{:.6g}", curve.back().loss), fmt::format("{}", curve.size())});
     }
     return table;
 }
 
-Table tensorTable(const Trace& trace)
+Table tensorTable(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
 {
     Table table = tableWith("Quantized tensors that lose the most", {{"Tensor", false},
                                                                      {"Run", false},
@@ -175,8 +175,8 @@ Table tensorTable(const Trace& trace)
                                                                      {"Zero before", true},
                                                                      {"Largest amax", true}});
     std::vector<analysis::TensorNumerics> tensors;
-    for (std::uint32_t r = 0; r < trace.runs.size(); ++r) {
-        std::vector<analysis::TensorNumerics> ofRun = analysis::tensorNumerics(trace, RunId(r));
+    for (const analysis::Breakdown& run : runs) {
+        std::vector<analysis::TensorNumerics> ofRun = analysis::tensorNumerics(trace, run.run);
         std::move(ofRun.begin(), ofRun.end(), std::back_inserter(tensors));
     }
     std::stable_sort(tensors.begin(), tensors.end(),
@@ -190,19 +190,24 @@ Table tensorTable(const Trace& trace)
     return table;
 }
 
-Table memoryTable(const Trace& trace)
+Table memoryTable(const Trace& trace, const std::vector<analysis::Breakdown>& runs)
 {
     Table table = tableWith("Memory by class of tensor, each at its own peak", {{"Class", false}});
-    for (const Run& run : trace.runs)
+    for (const analysis::Breakdown& run : runs)
         addColumn(table, run.mode, true);
     std::map<std::string, std::size_t> rowOf;
     for (const MemoryClass& memory : trace.memory) {
+        const auto run =
+            std::find_if(runs.begin(), runs.end(), [&](const analysis::Breakdown& b) { return b.run == memory.run; });
+        if (run == runs.end())
+            continue;
         const auto [entry, isNew] = rowOf.try_emplace(memory.name, table.rows.size());
         if (isNew) {
             table.rows.emplace_back(table.columns.size());
             table.rows.back().front() = memory.name;
         }
-        table.rows[entry->second][memory.run.value + 1] = analysis::formatBytes(memory.bytes);
+        table.rows[entry->second][static_cast<std::size_t>(run - runs.begin()) + 1] =
+            analysis::formatBytes(memory.bytes);
     }
     return table;
 }

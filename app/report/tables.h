@@ -12,9 +12,9 @@ namespace fp8scope::report {
 [[nodiscard]] Table layersTable(const Trace&, const std::vector<analysis::Breakdown>&);
 /// One a run: its kernels with the most exposed time.
 [[nodiscard]] std::vector<Table> kernelTables(const Trace&, const std::vector<analysis::Breakdown>&);
-[[nodiscard]] Table lossTable(const Trace&);
-[[nodiscard]] Table tensorTable(const Trace&);
-[[nodiscard]] Table memoryTable(const Trace&);
+[[nodiscard]] Table lossTable(const Trace&, const std::vector<analysis::Breakdown>&);
+[[nodiscard]] Table tensorTable(const Trace&, const std::vector<analysis::Breakdown>&);
+[[nodiscard]] Table memoryTable(const Trace&, const std::vector<analysis::Breakdown>&);
 [[nodiscard]] Table honestyTable(const analysis::Honesty&);
 [[nodiscard]] Table diagnosticsTable(const Trace&);
 /// The account's bars with the two steps at its ends.

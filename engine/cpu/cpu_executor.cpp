@@ -2,10 +2,12 @@
 #include "engine/cpu/cpu_executor.h"
 
 #include "collector/trace/error.h"
+#include "engine/cpu/gradient_norm.h"
 #include "engine/cpu/initialization.h"
 #include "engine/cpu/memory_limit.h"
 #include "engine/cpu/op_context.h"
 #include "engine/cpu/parallel_for.h"
+#include "engine/cpu/quantization_quality.h"
 #include "engine/cpu/usable_cores.h"
 
 #include <fmt/format.h>
@@ -13,7 +15,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <initializer_list>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 
 namespace fp8scope::cpu {
@@ -114,7 +118,8 @@ struct CpuExecutor::Impl {
     /// Called under ThreadCount(threadsUsed).
     Impl(StepPlan planned, int threadsUsed)
         : plan(std::move(planned)), threads(threadsUsed), kernelTable(kernels::cpuKernels(vectorLevelHere())),
-          arena((requireMemory(plan), plan)), gemms(kernelTable, nativeGemmArithmetic()), dataset(plan, kernelTable)
+          arena((requireMemory(plan), plan)), gemms(kernelTable, nativeGemmArithmetic()), dataset(plan, kernelTable),
+          quality(plan)
     {
         initializeParameters(plan, arena);
         ctx.plan = &plan;
@@ -137,7 +142,11 @@ struct CpuExecutor::Impl {
     }
 
     StepResult runStep();
-    void checkFinite(const Op&) const;
+    void checkFinite(const Op&);
+    void addGradients(const Op&);
+    [[noreturn]] void refuse(std::string_view what, const std::string& tensor, double value) const;
+    [[nodiscard]] TensorId firstNotFinite(std::initializer_list<TensorId>);
+    void copyState(Impl& other);
 
     StepPlan plan;
     int threads;
@@ -146,6 +155,8 @@ struct CpuExecutor::Impl {
     GemmRunner gemms;
     Dataset dataset;
     OpContext ctx;
+    QualityProbe quality;
+    double squaredGradients = 0;  ///< of the step so far
     std::vector<OpTiming> timings;
 };
 
@@ -155,13 +166,20 @@ StepResult CpuExecutor::Impl::runStep()
     const std::int64_t libraryBefore = gemms.libraryNs();
     for (const auto& [index, stat] : std::exchange(ctx.castAhead, {}))
         ctx.quantized[index] = stat;
+    const plan::NumericsConfig& numerics = plan.config.numerics;
+    const bool sampled = numerics.every > 0 && ctx.step % numerics.every == 0;
+    squaredGradients = 0;
     const std::int64_t begin = nowNs();
     for (std::uint32_t i = 0; i < plan.ops.size(); ++i) {
         const Op& op = plan.ops[i];
+        if (op.role == Role::Optimizer && numerics.gradientNorm)
+            addGradients(op);
         const std::int64_t opBegin = nowNs();
         opFunction(op.kind)(ctx, op);
         timings[i] = {.op = i, .startNs = opBegin, .durNs = nowNs() - opBegin};
         checkFinite(op);
+        if (sampled)
+            quality.afterOp(ctx, op);
     }
     StepResult result;
     result.loss = arena.f32(plan.loss)[0];
@@ -170,27 +188,69 @@ StepResult CpuExecutor::Impl::runStep()
     result.gemmLibraryNs = gemms.libraryNs() - libraryBefore;
     result.ops = timings;
     result.quantized = ctx.quantized;
+    if (sampled)
+        result.quality = quality.results();
+    if (numerics.gradientNorm)
+        result.gradientNorm = std::sqrt(squaredGradients);
     ++ctx.step;
     return result;
 }
 
 /// A step whose loss or amax is not finite has ruined the weights: going on would only show NaN.
-void CpuExecutor::Impl::checkFinite(const Op& op) const
+void CpuExecutor::Impl::checkFinite(const Op& op)
 {
-    const auto refuse = [&](const std::string& what, const std::string& tensor, double value) {
-        throw Error(fmt::format("the {} is {}", what, value),
-                    fmt::format("mode {}, step {}, tensor '{}'", plan.settings.mode, ctx.step, tensor),
-                    "lower optimizer.learning_rate, or change the seed or the widths");
-    };
     if (op.kind == OpKind::Loss) {
         const float loss = ctx.arena->f32(plan.loss)[0];
-        if (!std::isfinite(loss))
-            refuse("loss", plan.tensor(plan.loss).name, loss);
+        if (std::isfinite(loss))
+            return;
+        const TensorId cause = firstNotFinite({op.inputs[1], op.inputs[0]});  // target, then prediction
+        refuse("loss", plan.tensor(cause.valid() ? cause : plan.loss).name, loss);
     } else if (op.quantized >= 0 && op.kind != OpKind::Clamp) {
         const auto index = static_cast<std::size_t>(op.quantized);
         if (!std::isfinite(ctx.quantized[index].amax))
             refuse("amax", plan.quantized[index].name, ctx.quantized[index].amax);
     }
+}
+
+/// Before the optimizer would write what is not finite into the weights.
+void CpuExecutor::Impl::addGradients(const Op& op)
+{
+    squaredGradients += cpu::squaredGradients(ctx, op);
+    if (!std::isfinite(squaredGradients)) {
+        const TensorId gradient = notFiniteGradient(ctx, op);
+        refuse("gradient norm", gradient.valid() ? plan.tensor(gradient).name : op.name, squaredGradients);
+    }
+}
+
+void CpuExecutor::Impl::refuse(std::string_view what, const std::string& tensor, double value) const
+{
+    throw Error(fmt::format("the {} is {}", what, value),
+                fmt::format("mode {}, step {}, tensor '{}'", plan.settings.mode, ctx.step, tensor),
+                "lower optimizer.learning_rate, or change the seed or the widths");
+}
+
+TensorId CpuExecutor::Impl::firstNotFinite(std::initializer_list<TensorId> tensors)
+{
+    for (const TensorId id : tensors) {
+        const std::vector<float> values = arena.read(id);
+        if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
+            return id;
+    }
+    return TensorId::none();
+}
+
+void CpuExecutor::Impl::copyState(Impl& other)
+{
+    std::unordered_map<std::string_view, std::uint32_t> theirs;
+    for (std::uint32_t t = 0; t < other.plan.tensors.size(); ++t)
+        if (other.plan.tensors[t].persistent)
+            theirs.emplace(other.plan.tensors[t].name, t);
+    for (std::uint32_t t = 0; t < plan.tensors.size(); ++t) {
+        const auto found = plan.tensors[t].persistent ? theirs.find(plan.tensors[t].name) : theirs.end();
+        if (found != theirs.end())
+            std::ranges::copy(other.arena.bytes(TensorId(found->second)), arena.bytes(TensorId(t)).begin());
+    }
+    ctx.step = other.ctx.step;
 }
 
 CpuExecutor::CpuExecutor(StepPlan plan, const ExecutorOptions& options)
@@ -204,6 +264,7 @@ CpuExecutor::CpuExecutor(CpuExecutor&&) noexcept = default;
 CpuExecutor& CpuExecutor::operator=(CpuExecutor&&) noexcept = default;
 
 StepResult CpuExecutor::runStep() { return m_impl->runStep(); }
+void CpuExecutor::copyState(const CpuExecutor& other) { m_impl->copyState(*other.m_impl); }
 const StepPlan& CpuExecutor::plan() const { return m_impl->plan; }
 std::vector<plan::MemoryUse> CpuExecutor::allocated() const
 {

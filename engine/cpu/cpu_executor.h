@@ -4,7 +4,9 @@
 
 #include "engine/plan/step_plan.h"
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -25,13 +27,23 @@ struct QuantizationStat {
     std::uint64_t count = 0, saturated = 0, underflowed = 0, zeros = 0;
 };
 
+/// What a sample of a tensor's elements says of its quantization in one step.
+struct QuantizationQuality {
+    double sqnrDb = std::numeric_limits<double>::quiet_NaN();  ///< signal to quantization noise; NaN: not known (many
+                                                               ///< scales, or a cast within other work)
+    std::array<std::uint32_t, 256> exponents{};  ///< [e]: elements of 2^(e - 127) <= |x| < 2^(e - 126), before scaling
+};
+
 struct StepResult {
     double loss = 0;
+    double gradientNorm = std::numeric_limits<double>::quiet_NaN();  ///< L2, of all gradients; NaN: not asked for
     std::int64_t startNs = 0;
     std::int64_t durNs = 0;
     std::int64_t gemmLibraryNs = 0;               ///< of durNs, spent inside oneDNN
     std::span<const OpTiming> ops;                ///< valid until the next step
     std::span<const QuantizationStat> quantized;  ///< one per StepPlan::quantized
+    std::span<const QuantizationQuality>
+        quality;  ///< the same, in every `numerics.every`-th step from the first; else empty
 };
 
 struct ExecutorOptions {
@@ -57,9 +69,13 @@ public:
     CpuExecutor(CpuExecutor&&) noexcept;
     CpuExecutor& operator=(CpuExecutor&&) noexcept;
 
-    /// Runs every op of the plan once, on the next batch. Throws Error when the loss or an amax is not finite (step and
-    /// tensor named).
+    /// Runs every op of the plan once, on the next batch. Throws Error when the loss, an amax or the gradient norm is
+    /// not finite (step and tensor named).
     StepResult runStep();
+
+    /// Makes this executor's next step that of another, whose plan is of the same configuration: parameters and all
+    /// else that lasts from step to step, as far as this plan has it, and the number of steps done.
+    void copyState(const CpuExecutor&);
 
     [[nodiscard]] const plan::StepPlan& plan() const;
     /// What was allocated: "arena", then as memoryOutsideArena.

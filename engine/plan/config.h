@@ -22,6 +22,13 @@ struct OptimizerConfig {
     double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< Adam
 };
 
+/// What is recorded of the numbers themselves, besides each quantization's amax, scale and counters.
+struct NumericsConfig {
+    int every = 10;            ///< steps from one sample of SQNR and exponents to the next; 0: never
+    bool gradientNorm = true;  ///< of every step
+    bool shadow = false;       ///< sampled steps of fp8 modes are computed in bf16 as well
+};
+
 /// Named switches; each is one rewrite pass over the plan (engine/plan/passes.h). All of them keep the results.
 struct Fusions {
     bool biasEpilogue = false;   ///< bias added by the GEMM
@@ -65,6 +72,7 @@ struct MlpConfig {
     OptimizerConfig optimizer;
     RecipeConfig recipe;
     LayerFilter filter;
+    NumericsConfig numerics;
     std::uint64_t seed = 1;
     int datasetBatches = 8;  ///< distinct batches drawn from the teacher, used in turn
     std::vector<std::string> modes{"bf16", "fp8", "fp8-fused"};

@@ -184,6 +184,7 @@ std::vector<KeyBinding> makeBindings()
     append(structureKeys(), firstOfASection);  // TOML's keys of no section come first
     append(recipeKeys(), keys.end());
     append(filterKeys(), keys.end());
+    append(numericsKeys(), keys.end());
     for (const FusionSwitch& fusion : fusionSwitches())
         keys.push_back(fusionKey(fusion));
     return keys;
@@ -251,6 +252,9 @@ std::string_view describe(ValueType type)
 
 std::optional<BrokenRelation> brokenRelation(const MlpConfig& config)
 {
+    if (config.numerics.shadow && config.numerics.every == 0)
+        return BrokenRelation{"numerics.every",
+                              "must be 1 or more for numerics.shadow, which compares the sampled steps"};
     if (config.loss == Loss::SoftmaxCrossEntropy && config.widths.back() < 2)
         return BrokenRelation{"widths", "must end with 2 classes or more for the loss softmax_cross_entropy"};
     if (auto broken = brokenRecipe(config.recipe))

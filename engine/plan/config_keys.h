@@ -33,6 +33,7 @@ struct KeyBinding {
 /// The parts of that table that say how a step is made: micro-batches, recomputation; and which layers are fp8.
 [[nodiscard]] std::vector<KeyBinding> structureKeys();
 [[nodiscard]] std::vector<KeyBinding> filterKeys();
+[[nodiscard]] std::vector<KeyBinding> numericsKeys();
 [[nodiscard]] const KeyBinding* findKey(std::string_view key);
 [[nodiscard]] std::string_view describe(ValueType);  ///< "an integer", "a list of integers"
 [[nodiscard]] std::string quoted(std::string_view);  ///< as a TOML string

@@ -4,7 +4,10 @@
 #include "engine/worker/cpu_device.h"
 #include "engine/worker/plan_records.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
+#include <limits>
 
 namespace fp8scope::worker {
 
@@ -17,7 +20,7 @@ std::int64_t steadyNow()
 
 }  // namespace
 
-RunReporter::RunReporter(wire::Producer& producer, const plan::StepPlan& plan) : m_producer(producer)
+RunReporter::RunReporter(wire::Producer& producer, const plan::StepPlan& plan) : m_producer(producer), m_watch(plan)
 {
     producer.records().append(wire::RunBegin{.mode = plan.settings.mode,
                                              .origin = Origin::MeasuredCpu,
@@ -40,11 +43,10 @@ void RunReporter::declareDevice()
 void RunReporter::declareModel(const plan::StepPlan& plan)
 {
     wire::Encoder& records = m_producer.records();
-    std::vector<wire::LocalLayer> layers;
     for (std::size_t i = 0; i < plan.layers.size(); ++i)
-        layers.push_back(records.append(layerRecord(plan, i)));
+        m_layers.push_back(records.append(layerRecord(plan, i)));
     const auto layerAt = [&](int layer) {
-        return layer < 0 ? wire::LocalLayer::none() : layers.at(static_cast<std::size_t>(layer));
+        return layer < 0 ? wire::LocalLayer::none() : m_layers.at(static_cast<std::size_t>(layer));
     };
     for (std::size_t i = 0; i < plan.ops.size(); ++i) {
         m_names.push_back(records.append(nameRecord(plan, i)));
@@ -61,7 +63,7 @@ void RunReporter::declareModel(const plan::StepPlan& plan)
     records.append(wire::MemoryClass{.name = "whole arena", .bytes = plan.arenaBytes});
 }
 
-void RunReporter::reportStep(const cpu::StepResult& result, bool warmup)
+void RunReporter::reportStep(const cpu::StepResult& result, bool warmup, const std::optional<ShadowResult>& shadow)
 {
     m_slices.clear();
     for (const cpu::OpTiming& timing : result.ops)
@@ -69,6 +71,19 @@ void RunReporter::reportStep(const cpu::StepResult& result, bool warmup)
             {.startNs = timing.startNs, .durNs = timing.durNs, .name = m_names[timing.op], .op = m_ops[timing.op]});
     wire::Encoder& records = m_producer.records();
     records.append(m_queue, m_slices);
+    reportNumerics(result);
+    if (shadow)
+        reportShadow(*shadow);
+    m_watch.see(result, m_steps, warmup);
+    records.append(wire::StepEnd{
+        .index = m_steps, .startNs = result.startNs, .durNs = result.durNs, .warmup = warmup, .loss = result.loss});
+    ++m_steps;
+    m_producer.flush();
+}
+
+void RunReporter::reportNumerics(const cpu::StepResult& result)
+{
+    wire::Encoder& records = m_producer.records();
     for (std::size_t i = 0; i < result.quantized.size(); ++i) {
         const cpu::QuantizationStat& stat = result.quantized[i];
         records.append(wire::TensorStat{.tensor = m_tensors[i],
@@ -78,12 +93,42 @@ void RunReporter::reportStep(const cpu::StepResult& result, bool warmup)
                                         .count = stat.count,
                                         .saturated = stat.saturated,
                                         .underflowed = stat.underflowed,
-                                        .zeros = stat.zeros});
+                                        .zeros = stat.zeros,
+                                        .sqnrDb = result.quality.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                                                         : result.quality[i].sqnrDb});
+        if (!result.quality.empty())
+            reportHistogram(m_tensors[i], result.quality[i]);
     }
-    records.append(wire::StepEnd{
-        .index = m_steps, .startNs = result.startNs, .durNs = result.durNs, .warmup = warmup, .loss = result.loss});
-    ++m_steps;
-    m_producer.flush();
+    if (!std::isnan(result.gradientNorm))
+        records.append(wire::StepValue{.step = m_steps, .name = "gradient_norm", .value = result.gradientNorm});
+}
+
+/// The bins between the first and the last that hold anything.
+void RunReporter::reportHistogram(wire::LocalTensor tensor, const cpu::QuantizationQuality& quality)
+{
+    const auto& bins = quality.exponents;
+    const auto holds = [](std::uint32_t count) { return count > 0; };
+    const auto first = std::find_if(bins.begin(), bins.end(), holds);
+    if (first == bins.end())
+        return;
+    const auto last = std::find_if(bins.rbegin(), bins.rend(), holds).base();
+    constexpr int kBias = 127;
+    m_producer.records().append(
+        wire::ExponentHistogram{.tensor = tensor,
+                                .step = m_steps,
+                                .firstExponent = static_cast<std::int32_t>(first - bins.begin()) - kBias,
+                                .counts = {first, last}});
+}
+
+void RunReporter::reportShadow(const ShadowResult& shadow)
+{
+    wire::Encoder& records = m_producer.records();
+    for (const ShadowError& error : shadow.errors)
+        records.append(wire::TensorError{.layer = m_layers.at(static_cast<std::size_t>(error.layer)),
+                                         .step = m_steps,
+                                         .tensor = error.tensor,
+                                         .relativeError = error.relativeError});
+    records.append(wire::StepValue{.step = m_steps, .name = "bf16_loss", .value = shadow.bf16Loss});
 }
 
 std::string RunReporter::afterLastStep() const
@@ -102,6 +147,8 @@ void RunReporter::endFailed(const std::string& why)
 
 void RunReporter::end(bool complete, const std::string& note)
 {
+    for (const wire::Diagnostic& diagnostic : m_watch.diagnostics())
+        m_producer.records().append(diagnostic);
     m_producer.records().append(wire::RunEnd{.endNs = steadyNow(), .complete = complete, .note = note});
     m_producer.records().append(wire::Bye{});
     m_producer.flush();

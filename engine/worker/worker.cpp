@@ -8,6 +8,7 @@
 #include "engine/plan/config.h"
 #include "engine/plan/step_plan.h"
 #include "engine/worker/run_reporter.h"
+#include "engine/worker/shadow.h"
 #include "engine/worker/stop_signals.h"
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include <iterator>
 #include <limits>
 #include <new>
+#include <optional>
 
 namespace fp8scope::worker {
 
@@ -35,13 +37,19 @@ std::string readFile(const std::filesystem::path& path)
 WorkerExit trainSteps(const plan::StepPlan& plan, int threads, const StopSignals& stop, RunReporter& reporter)
 {
     cpu::CpuExecutor executor(plan, {.threads = threads});
+    std::optional<Shadow> shadow;
+    if (plan.config.numerics.shadow && plan.settings.fp8)
+        shadow.emplace(plan, threads);
     const int steps = plan.config.warmup + plan.config.steps;
     for (int step = 0; step < steps; ++step) {
         if (stop.requested()) {
             reporter.endStopped();
             return kWorkerStopped;
         }
-        reporter.reportStep(executor.runStep(), step < plan.config.warmup);
+        std::optional<ShadowResult> compared;
+        if (shadow && step % plan.config.numerics.every == 0)
+            compared = shadow->compare(executor);
+        reporter.reportStep(executor.runStep(), step < plan.config.warmup, compared);
     }
     reporter.endComplete();
     return kWorkerDone;

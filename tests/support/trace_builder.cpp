@@ -118,6 +118,12 @@ TraceBuilder& TraceBuilder::step(std::uint32_t index, std::int64_t startNs, std:
     return *this;
 }
 
+TraceBuilder& TraceBuilder::config(std::string_view toml)
+{
+    m_trace.runs.back().configToml = toml;
+    return *this;
+}
+
 TraceBuilder& TraceBuilder::stat(TensorStat stat)
 {
     stat.run = currentRun();

@@ -13,6 +13,8 @@ class TraceBuilder {
 public:
     /// Starts a run; later calls refer to the last one.
     TraceBuilder& run(std::string_view mode, Origin origin = Origin::MeasuredGpu);
+    /// The configuration of the last run: runs of one mode with the same one are repeats.
+    TraceBuilder& config(std::string_view toml);
     TraceBuilder& device(const Device&);
     TraceBuilder& layer(std::string_view name, std::int64_t in, std::int64_t out, std::string_view precision = "bf16",
                         std::string_view reason = "");

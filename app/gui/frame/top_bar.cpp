@@ -46,12 +46,12 @@ void TopBar::refill()
         m_runs->clear();
         return;
     }
-    const auto runs = static_cast<std::uint32_t>(loaded->trace.runs.size());
+    const auto runs = loaded->trace.runs.size();
     m_file->setText(QFileInfo(loaded->path).fileName() + u"  "_s);  // room for the menu's mark
     m_file->setToolTip(loaded->path);
     m_runs->setText(runs == 1 ? tr("one file, one run") : tr("one file, %1 runs").arg(runs));
-    for (std::uint32_t run = 0; run < runs; ++run)
-        addToggle(RunId(run));
+    for (const analysis::Breakdown& row : loaded->overview.runs)
+        addToggle(row.run);
 }
 
 void TopBar::addToggle(RunId run)

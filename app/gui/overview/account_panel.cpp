@@ -38,6 +38,8 @@ void AccountPanel::refill()
         for (const analysis::SpeedupAccount& account : loaded->overview.accounts)
             if (m_context->runVisible(account.from) && m_context->runVisible(account.to))
                 m_accounts.push_back(&account);
+    if (m_context->loaded() && m_context->loaded()->overview.ablationAccount)
+        m_accounts.push_back(&*m_context->loaded()->overview.ablationAccount);
     makeChoices();
     m_chart->setVisible(!m_accounts.empty());
     m_summary->setVisible(!m_accounts.empty());
@@ -55,7 +57,8 @@ void AccountPanel::makeChoices()
     for (QPushButton* old : findChildren<QPushButton*>(u"accountChoice"_s))
         delete old;
     for (std::size_t i = 0; m_accounts.size() > 1 && i < m_accounts.size(); ++i) {
-        auto* choice = makePill(tr("to %1").arg(toQt(m_accounts[i]->toMode)), this);
+        auto* choice =
+            makePill(isAblation(*m_accounts[i]) ? tr("by fusion") : tr("to %1").arg(toQt(m_accounts[i]->toMode)), this);
         choice->setObjectName(u"accountChoice"_s);
         choice->setChecked(i == 0);
         m_choices->addButton(choice);
@@ -69,6 +72,10 @@ void AccountPanel::showAccount(std::size_t account)
     m_shown = account;
     const analysis::SpeedupAccount& shown = *m_accounts[account];
     m_chart->setAccount(shown);
+    if (isAblation(shown)) {
+        showAblationText();
+        return;
+    }
     // A device without fp8 units owes nobody a factor of two.
     setTitle(shown.idealGemmRatio > 1 ? tr("Where did my 2\u00d7 go?")
                                       : tr("From %1 to %2").arg(toQt(shown.fromMode), toQt(shown.toMode)),
@@ -85,6 +92,32 @@ void AccountPanel::showAccount(std::size_t account)
         text += u' ' + tr("This device has no fp8 units: its ideal gain is none.");
     if (shown.withinNoise)
         text += u' ' + tr("The two steps' intervals overlap: the difference may be noise.");
+    m_summary->setText(text);
+}
+
+bool AccountPanel::isAblation(const analysis::SpeedupAccount& account) const
+{
+    const auto& ablation = m_context->loaded()->overview.ablationAccount;
+    return ablation && &account == &*ablation;
+}
+
+void AccountPanel::showAblationText()
+{
+    const analysis::Ablation& ablation = *m_context->loaded()->overview.ablation;
+    setTitle(
+        tr("What does each fusion buy?"),
+        tr("%1 \u2192 %2, %3 a step").arg(toQt(ablation.plain.mode), toQt(ablation.last().mode)).arg(m_chart->unit()));
+    QStringList noise;
+    for (const analysis::AblationLink& link : ablation.chain)
+        if (link.difference.withinNoise())
+            noise.append(toQt(link.fusion));
+    QString text = ablation.plain.repeats > 1
+                       ? tr("Medians over %1 repeats in alternating order.").arg(ablation.plain.repeats)
+                       : tr("From one run a mode: repeats tell how far to trust the differences.");
+    if (!noise.isEmpty())
+        text += u' ' + tr("Within the noise: %1.").arg(noise.join(u", "_s));
+    if (!ablation.skipped.empty())
+        text += u' ' + tr("Left out: %1.").arg(toQt(ablation.skipped));
     m_summary->setText(text);
 }
 

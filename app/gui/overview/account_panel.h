@@ -25,6 +25,8 @@ private:
     void makeChoices();
     void showAccount(std::size_t account);
     void openBar(int bar);
+    [[nodiscard]] bool isAblation(const analysis::SpeedupAccount& account) const;
+    void showAblationText();
 
     Context* m_context;
     std::vector<const analysis::SpeedupAccount*> m_accounts;

@@ -32,6 +32,15 @@ TEST(RunProgressTest, ANarrowTerminalLosesTheBarNotTheFigures)
     EXPECT_EQ(progressLine(halfway(), 60), "fp8       10/20  loss 0.0412  63.1 ms a step  8 s left");
 }
 
+TEST(RunProgressTest, RepeatsAreCountedAndLongModesShortened)
+{
+    session::RunProgress p = halfway();
+    p.mode = "fp8+bias_epilogue+cast_chain+cast_transpose";
+    p.repeat = 1;
+    p.repeats = 3;
+    EXPECT_EQ(progressLine(p, 70), "fp8+…+cast_transpose 2/3 10/20  loss 0.0412  63.1 ms a step  8 s left");
+}
+
 TEST(RunProgressTest, BeforeTheFirstStepItSaysPreparing)
 {
     session::RunProgress p = halfway();

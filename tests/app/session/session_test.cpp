@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 #include <thread>
 
 #include <sys/prctl.h>
@@ -134,6 +135,33 @@ TEST_F(SessionTest, ATraceHoldsEachOpOfEachStepAndTheStatisticsOfFp8)
     EXPECT_LE(slices.endNs(slices.size() - 1), trace.run(trace.tracks[1].run).endNs);
 }
 
+TEST_F(SessionTest, NumericsOfEveryNthStepAreInTheTrace)
+{
+    RunRequest request = smallRun({"bf16", "fp8"});
+    request.config.numerics.every = 2;
+    request.config.numerics.shadow = true;
+    ASSERT_TRUE(run(request).complete);
+    const Trace trace = loadTrace(m_file);
+    for (const TensorStat& stat : trace.tensorStats)
+        EXPECT_EQ(std::isfinite(stat.sqnrDb), stat.step % 2 == 0) << stat.tensor << " in step " << stat.step;
+    ASSERT_FALSE(trace.histograms.empty());
+    EXPECT_EQ(trace.histograms[0].step, 0U);
+    EXPECT_EQ(trace.histograms[0].tensor, "layer0.x");
+    const auto norms = std::count_if(trace.stepValues.begin(), trace.stepValues.end(),
+                                     [](const StepValue& v) { return v.name == "gradient_norm" && v.value > 0; });
+    EXPECT_EQ(norms, 2 * 5) << "of both runs' every step";
+
+    std::set<std::string> tensors;
+    for (const TensorError& error : trace.tensorErrors) {
+        tensors.insert(error.tensor);
+        EXPECT_EQ(trace.run(error.run).mode, "fp8");
+        EXPECT_EQ(error.step % 2, 0U);
+        EXPECT_GT(error.relativeError, 1e-4) << error.tensor;
+        EXPECT_LT(error.relativeError, 0.3) << error.tensor;
+    }
+    EXPECT_THAT(tensors, ::testing::IsSupersetOf({"layer0.y", "layer1.y", "layer1.dy", "layer0.dw", "layer1.dw"}));
+}
+
 TEST_F(SessionTest, AKilledEngineLeavesItsFinishedStepsAndOneSentence)
 {
     RunRequest request = smallRun({"fp8", "bf16"});
@@ -212,6 +240,54 @@ TEST_F(SessionTest, AModeThatFailsByItselfDoesNotKeepTheNextFromRunning)
     EXPECT_THAT(trace.runs[1].note, HasSubstr("failed after step"));
     ASSERT_EQ(trace.diagnostics.size(), 2U);
     EXPECT_EQ(trace.diagnostics[0].severity, Severity::Error);
+}
+
+TEST_F(SessionTest, RepeatsAlternateInOneTrace)
+{
+    RunRequest request = smallRun({"bf16", "fp8", "fp8-fused"});
+    request.repeats = 2;
+    request.meta = {{"why", "a test"}};
+    std::vector<RunProgress> progress;
+    const RunOutcome outcome = run(request, [&](const RunProgress& p) { progress.push_back(p); });
+    EXPECT_TRUE(outcome.complete) << outcome.message;
+    EXPECT_THAT(outcome.modesDone, ElementsAre("bf16", "fp8", "fp8-fused", "fp8-fused", "fp8", "bf16"));
+    EXPECT_EQ(progress.back().mode, "bf16");
+    EXPECT_EQ(progress.back().repeat, 1);
+    EXPECT_EQ(progress.back().modeIndex, 5);
+    EXPECT_EQ(progress.back().modeCount, 6);
+    EXPECT_EQ(progress.back().secondsLeft, 0);
+
+    const Trace trace = loadTrace(m_file);
+    ASSERT_EQ(trace.runs.size(), 6U);
+    EXPECT_EQ(trace.meta.at("why"), "a test");
+    EXPECT_EQ(trace.runs[0].configToml, trace.runs[5].configToml);
+    for (std::size_t step = 0; step < 5; ++step)
+        EXPECT_EQ(trace.steps[step].loss, trace.steps[25 + step].loss) << "the same seed";
+}
+
+TEST_F(SessionTest, AModeThatFailsIsNotRepeated)
+{
+    RunRequest request = smallRun({"bf16"});
+    request.config.optimizer = {.kind = plan::OptimizerKind::Sgd, .learningRate = 1000};
+    request.config.steps = 500;
+    request.repeats = 3;
+    const RunOutcome outcome = run(request);
+    EXPECT_FALSE(outcome.complete);
+    EXPECT_THAT(outcome.message, HasSubstr("the bf16 (repeat 1 of 3) run failed after step"));
+    EXPECT_EQ(loadTrace(m_file).runs.size(), 1U);
+}
+
+TEST_F(SessionTest, ACancelAmongRepeatsKeepsTheRunsBefore)
+{
+    RunRequest request = smallRun({"bf16", "fp8"});
+    request.repeats = 2;
+    const RunOutcome outcome = run(request, [&](const RunProgress& p) {
+        if (p.modeIndex == 2 && p.step == 1)
+            m_stop.request_stop();
+    });
+    EXPECT_TRUE(outcome.cancelled);
+    EXPECT_THAT(outcome.message, HasSubstr("fp8 (repeat 2 of 2) run"));
+    EXPECT_EQ(loadTrace(m_file).runs.size(), 3U);
 }
 
 TEST_F(SessionTest, AnExistingFileIsRefusedUnlessItMayBeReplaced)

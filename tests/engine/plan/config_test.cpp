@@ -244,6 +244,11 @@ skip = []
 first_layer_bf16 = false
 last_layer_bf16 = false
 torchao_auto = false
+
+[numerics]
+every = 10
+gradient_norm = true
+shadow = false
 )");
 }
 
