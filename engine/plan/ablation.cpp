@@ -90,7 +90,7 @@ private:
                 }
                 last = std::move(plan);
             } catch (const Error& error) {
-                m_result.skipped.emplace_back(fusion.name, error.what());
+                m_result.skipped.emplace_back(fusion.name, error.problem());
                 continue;
             }
             m_chain = longer;
