@@ -7,8 +7,40 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 namespace fp8scope::cli {
 namespace {
+
+/// How many characters all layers' module paths begin alike, up to a dot: what every row would repeat.
+std::size_t commonPathOf(const Trace& trace, const analysis::Breakdown& run)
+{
+    std::optional<std::string_view> common;
+    for (const analysis::LayerTime& time : run.layers) {
+        if (!time.layer.valid())
+            continue;
+        const std::string_view name = trace.layer(time.layer).name;
+        if (!common)
+            common = name.substr(0, name.rfind('.') + 1);
+        const auto differs = std::ranges::mismatch(*common, name).in1;
+        common = common->substr(0, static_cast<std::size_t>(differs - common->begin()));
+        common = common->substr(0, common->rfind('.') + 1);
+    }
+    return common ? common->size() : 0;
+}
+
+/// The end of a path tells layers apart, not its beginning.
+std::string tailOf(const std::string& path)
+{
+    constexpr std::size_t kShown = 22;  // what the table has room for beside its figures
+    return path.size() <= kShown ? path : "\u2026" + path.substr(path.size() - kShown + 1);
+}
+
+Cell featuresCell(std::int64_t features)
+{
+    return features > 0 ? countCell(static_cast<std::uint64_t>(features)) : Cell{"-", features};
+}
 
 Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::string& unit)
 {
@@ -24,13 +56,16 @@ Table tableOf(const Trace& trace, const analysis::Breakdown& run, const std::str
                      {"optim.", "optimizer_ns"},
                      {"other", "other_ns"},
                      {"total", "total_ns"}};
+    const std::size_t commonPath = commonPathOf(trace, run);
     for (const analysis::LayerTime& time : run.layers) {
         const analysis::LayerCost cost = analysis::layerCost(run, time);
         std::vector<Cell> row;
         if (time.layer.valid()) {
             const Layer& layer = trace.layer(time.layer);
-            row = {textCell(layer.name), countCell(static_cast<std::uint64_t>(layer.inFeatures)),
-                   countCell(static_cast<std::uint64_t>(layer.outFeatures)), textCell(layer.precision)};
+            row = {{tailOf(layer.name.substr(commonPath)), layer.name},
+                   featuresCell(layer.inFeatures),
+                   featuresCell(layer.outFeatures),
+                   textCell(layer.precision)};
             if (!layer.reason.empty())
                 table.notes.push_back(fmt::format("{} is not fp8: {}", layer.name, layer.reason));
         } else {

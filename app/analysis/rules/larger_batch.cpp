@@ -28,12 +28,19 @@ bool isFixedCost(const Trace& trace, const OpTime& time, std::int64_t batch)
     return onWeight && op.m != batch;
 }
 
+/// Serving has other reasons for its batch.
+bool isTraining(const Breakdown& run)
+{
+    const auto phaseNs = [&](Phase phase) { return run.phaseNs[static_cast<std::size_t>(phase)]; };
+    return phaseNs(Phase::Dgrad) + phaseNs(Phase::Wgrad) + phaseNs(Phase::Optimizer) > 0;
+}
+
 }  // namespace
 
 std::vector<Finding> largerBatch(const AdviceInput& in)
 {
     const Breakdown* run = focusRun(in.runs);
-    if (run == nullptr)
+    if (run == nullptr || !isTraining(*run))
         return {};
     const RunFacts facts = factsOf(in.trace, *run);
     const OpFilter isFixed = [&](const OpTime& t) { return isFixedCost(in.trace, t, facts.batch); };

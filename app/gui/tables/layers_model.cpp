@@ -66,9 +66,10 @@ void LayersModel::collectRows()
             const QString name = toQt(layer.name);
             auto row = std::find_if(m_rows.begin(), m_rows.end(), [&](const Row& known) { return known.name == name; });
             if (row == m_rows.end()) {
-                m_rows.push_back({name, tr("%1 \u2192 %2").arg(layer.inFeatures).arg(layer.outFeatures),
-                                  layer.inFeatures * layer.outFeatures,
-                                  std::vector<const analysis::LayerTime*>(m_runs.size())});
+                const bool hasShape = layer.inFeatures > 0;  // an imported module's need not be
+                m_rows.push_back(
+                    {name, hasShape ? tr("%1 \u2192 %2").arg(layer.inFeatures).arg(layer.outFeatures) : QString(),
+                     layer.inFeatures * layer.outFeatures, std::vector<const analysis::LayerTime*>(m_runs.size())});
                 row = m_rows.end() - 1;
             }
             row->times[r] = &time;
