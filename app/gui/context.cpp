@@ -21,9 +21,10 @@ void Context::setLoaded(std::shared_ptr<const LoadedTrace> loaded)
 void Context::hideRunsOfNoRow()
 {
     m_hiddenRuns.clear();
-    const std::size_t runs = m_loaded ? m_loaded->trace.runs.size() : 0;
-    for (std::uint32_t r = 0; r < runs; ++r) {
-        const auto& rows = m_loaded->overview.runs;
+    if (!m_loaded || m_loaded->overview.runs.empty())
+        return;  // a trace about which nothing can be said is shown whole
+    const auto& rows = m_loaded->overview.runs;
+    for (std::uint32_t r = 0; r < m_loaded->trace.runs.size(); ++r) {
         if (std::none_of(rows.begin(), rows.end(), [r](const analysis::Breakdown& b) { return b.run == RunId(r); }))
             m_hiddenRuns.emplace_back(r);
     }
